@@ -1,0 +1,1 @@
+"""The on-call bot. Start reading at ``bot/loop/engine.py``."""

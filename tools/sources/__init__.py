@@ -1,0 +1,1 @@
+"""Where deploys and incidents come from. Each source returns ``tools.records`` and nothing else."""
