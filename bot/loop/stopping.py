@@ -1,0 +1,106 @@
+"""The deadline and the abort, and the one place where work is raced against them (M8).
+
+Owns the clock protocol. Knows nothing of models, tools or steps. Cancelling is awaited, so that what
+was cut has freed what it held before the run goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from bot.loop.limits import StopReason
+
+GRACE_SECONDS = 0.2
+"""How long cancelled work may take to free what it holds before the run goes on without it."""
+
+T = TypeVar("T")
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Seconds that only go forward, and the time of day. Both can be replaced in tests."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    now: Callable[[], datetime] = _utc_now
+
+
+@dataclass(frozen=True)
+class Done(Generic[T]):
+    value: T
+    seconds: float
+
+
+@dataclass(frozen=True)
+class TimedOut:
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The run was stopped while the work was in flight, or before it began."""
+
+    reason: StopReason
+    by: str = ""
+
+
+class Stop:
+    """One run's deadline (by ``clock.monotonic``) and its abort switch.
+
+    ``abort`` may be called from any task of the loop, any number of times: the first one counts.
+    """
+
+    def __init__(self, clock: Clock, deadline: float) -> None:
+        self.clock = clock
+        self.deadline = deadline
+        self._aborted = asyncio.Event()
+        self._cut: Cut | None = None
+
+    def abort(self, by: str = "", reason: StopReason = StopReason.ABORTED) -> None:
+        """Stop the run. ``by`` is whom the reply names."""
+        if self._cut is None:
+            self._cut = Cut(reason, by)
+            self._aborted.set()
+
+    @property
+    def cut(self) -> Cut | None:
+        """Why no further call may start, or ``None`` while one may."""
+        if self._cut is None and self.clock.monotonic() >= self.deadline:
+            self._cut = Cut(StopReason.DEADLINE)
+        return self._cut
+
+    async def race(self, work: Coroutine[Any, Any, T], seconds: float) -> Done[T] | TimedOut | Cut:
+        """The work's value, or why there is none. Raises what the work raises."""
+        if self.cut is not None:
+            work.close()
+            return self.cut
+        began = self.clock.monotonic()
+        left = self.deadline - began
+        task = asyncio.ensure_future(work)
+        watch = asyncio.ensure_future(self._aborted.wait())
+        try:
+            await asyncio.wait(
+                {task, watch}, timeout=min(seconds, left), return_when=asyncio.FIRST_COMPLETED
+            )
+            spent = self.clock.monotonic() - began
+            if task.done():
+                return Done(task.result(), spent)
+            if not self._aborted.is_set() and seconds <= left:
+                return TimedOut(spent)
+            self._cut = self._cut or Cut(StopReason.DEADLINE)
+            return self._cut
+        finally:
+            watch.cancel()
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task}, timeout=GRACE_SECONDS)
+            if task.done() and not task.cancelled():
+                task.exception()  # retrieved, or asyncio would warn of it later

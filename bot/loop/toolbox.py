@@ -1,0 +1,101 @@
+"""The tools of one run: a snapshot made at its start (M14), with the redactor between them and it.
+
+Owns the lookup by name, the schemas that the model is told, the check of raw arguments for shape
+(M11), and the one place where a tool's result is redacted (M19). Knows no concrete tool.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+
+from bot.loop.outcome import ANSWER, AnswerArguments
+from bot.loop.wire import ToolSpec
+from tools.base import Arguments, Tool, ToolResult
+
+
+class Redactor(Protocol):
+    """Masks secrets. The same secret gets the same mask within a run."""
+
+    def text(self, text: str) -> str: ...
+
+    def result(self, result: ToolResult) -> ToolResult:
+        """The result with every string of its text, summary and value redacted."""
+        ...
+
+
+@dataclass(frozen=True)
+class BadCall:
+    """Arguments that no tool may run with. ``message`` tells the model what to do."""
+
+    message: str
+
+
+class Toolbox:
+    """Tools by name. Raises ``ValueError`` for two of one name, or one named ``answer``."""
+
+    def __init__(self, tools: Sequence[Tool[Any]], redactor: Redactor) -> None:
+        self.redactor = redactor
+        self._tools = {tool.name: tool for tool in tools}
+        if len(self._tools) != len(tools) or ANSWER in self._tools:
+            raise ValueError(f"tool names must differ from each other and from {ANSWER!r}")
+
+    def get(self, name: str) -> Tool[Any] | None:
+        return self._tools.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self._tools, ANSWER)
+
+    @cached_property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is told; the bytes do not change within a run (M14, M15)."""
+        told = [
+            ToolSpec(
+                name=tool.name,
+                description=tool.description,
+                parameters=tool.arguments.model_json_schema(),
+            )
+            for tool in self._tools.values()
+        ]
+        told.append(
+            ToolSpec(
+                name=ANSWER,
+                description="Hand in the answer. This ends the run; prose does not.",
+                parameters=AnswerArguments.model_json_schema(),
+            )
+        )
+        return tuple(told)
+
+
+def parse_arguments(raw: str, wanted: type[Arguments]) -> Arguments | BadCall:
+    """Raw JSON text to checked arguments. Never guesses: what does not parse does not run (M10)."""
+    try:
+        values = json.loads(raw)
+    except json.JSONDecodeError as error:
+        return BadCall(
+            f"The arguments are not valid JSON ({error.msg} at character {error.pos}). "
+            "The call was not run. Send it again with complete JSON."
+        )
+    except RecursionError:
+        return BadCall("The arguments are nested too deeply. The call was not run.")
+    if not isinstance(values, dict):
+        return BadCall("The arguments must be a JSON object. The call was not run.")
+    try:
+        return wanted.model_validate(values)
+    except ValidationError as error:
+        lines = [
+            f"- {'.'.join(str(piece) for piece in item['loc']) or 'arguments'}: {item['msg']}"
+            for item in error.errors(include_url=False, include_input=False)[:6]
+        ]
+        fields = ", ".join(wanted.model_fields)
+        return BadCall(
+            "The arguments do not fit. The call was not run.\n"
+            + "\n".join(lines)
+            + f"\nThe fields are: {fields}."
+        )

@@ -1,0 +1,148 @@
+"""What goes to a model and what comes back, in no provider's words.
+
+Owns the neutral request and turn, the error kinds, and the ``Model`` protocol. It stands in the loop
+and not beside the adapters because the loop may not import them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from bot.loop.question import Question
+from tools.base import Status
+from tools.records import Observed
+
+
+class Wire(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Finish(StrEnum):
+    """Why the model stopped. A reason that nobody knows is OTHER, never STOP."""
+
+    STOP = "stop"
+    TOOL_USE = "tool_use"
+    LENGTH = "length"
+    REFUSAL = "refusal"
+    OTHER = "other"
+
+
+class Usage(Wire):
+    """Tokens of one call; ``None`` where the provider did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+class ToolCall(Wire):
+    """A call as the model wrote it: ``arguments`` is its raw JSON text, parsed in DECIDE only."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Turn(Wire):
+    """One reply of a model. ``echo`` is the provider's own message, sent back unchanged to it."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    finish: Finish
+    usage: Usage = Usage()
+    model: str
+    echo: JsonValue = None
+
+
+class ToolSpec(Wire):
+    """A tool as the model sees it; ``parameters`` is its JSON schema."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+class UserMessage(Wire):
+    role: Literal["user"] = "user"
+    text: str
+
+
+class AssistantMessage(Wire):
+    role: Literal["assistant"] = "assistant"
+    turn: Turn
+
+
+class ResultMessage(Wire):
+    """The result of one call of the turn before it."""
+
+    role: Literal["tool"] = "tool"
+    call_id: str
+    text: str
+
+
+Message = Annotated[
+    UserMessage | AssistantMessage | ResultMessage,
+    Field(discriminator="role"),
+]
+
+
+class Seen(Wire):
+    """An observation as data, beside its rendering: what the rules model and the goal check read."""
+
+    id: str
+    tool: str
+    arguments: dict[str, JsonValue]
+    status: Status
+    value: Observed | None
+
+
+class Request(Wire):
+    """One request. ``tools``, ``system`` and ``messages`` are a prefix of the next one's (M14).
+
+    ``question``, ``seen`` and ``last`` carry the same as data, for a model that reads no prose.
+    ``last`` says that only ``answer`` counts now (M15).
+    """
+
+    system: str
+    tools: tuple[ToolSpec, ...]
+    messages: tuple[Message, ...]
+    question: Question
+    seen: tuple[Seen, ...]
+    last: bool = False
+
+
+class ModelErrorKind(StrEnum):
+    RATE_LIMIT = "rate_limit"
+    OVERLOADED = "overloaded"
+    TIMEOUT = "timeout"
+    NETWORK = "network"
+    CONTEXT_TOO_LONG = "context_too_long"
+    AUTH = "auth"
+    BAD_REQUEST = "bad_request"
+    REFUSED = "refused"
+
+
+class ModelError(Exception):
+    """A call that brought no turn. ``retry_after`` is in seconds, where the provider named it."""
+
+    def __init__(
+        self, kind: ModelErrorKind, message: str, *, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retry_after = retry_after
+
+
+class Model(Protocol):
+    """CALL. Retries nothing; cancelling it closes its connection."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def complete(self, request: Request) -> Turn:
+        """The model's turn. Raises ``ModelError``."""
+        ...
