@@ -179,6 +179,10 @@ class WasCut(Entry):
     reason: StopReason
     by: str = ""
 
+    @property
+    def part(self) -> str:
+        return self.phase.value
+
 
 class RunEnded(Entry):
     """The terminal event: what comes later hears "already finished"."""

@@ -90,6 +90,7 @@ class Question(BaseModel):
     parts: tuple[Part, ...] = ()
     services: tuple[str, ...] = ()
     deploys: tuple[str, ...] = ()
+    catalog: dict[str, str] = {}
     cut: bool = False
 
 
@@ -133,8 +134,8 @@ _KINDS: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
             r"\b(?:which|what|who)\b.*\b(?:caus\w+|broke|breaks?|responsible|behind|culprit|blame"
             r"|guilty|trigger\w*|introduced|at fault|fault)\b"
             r"|\broot cause\b|\bwhy\b"
-            r"|\bwhich\b.*\b(?:deploy\w*|service|change|release|one)\b[^?]*\b(?:is it|did (?:it|this|that)"
-            r"|roll(?:ed)? back|revert)\b"
+            r"|\bwhich\b.*\b(?:deploy\w*|service|change|release|one)\b[^?]*"
+            r"\b(?:is it|did (?:it|this|that)|roll(?:ed)? back|revert)\b"
             r"|\b(?:is|was) it (?:a|the|our|some) (?:deploy|release|change)\b"
             r"|\bwhich (?:deploy|release|change|service)(?: is it| was it)?\s*\??$",
             re.IGNORECASE,
@@ -145,7 +146,8 @@ _KINDS: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
         re.compile(
             r"\bwhat\b(?!.{0,20}\bdeployed\b).*\b(?:chang\w*|modif\w+|touch\w*|differen\w+|diff"
             r"|contain\w*|includ\w+)\b"
-            r"|\b(?:which|what) (?:files?|settings?|lines?|commits?)\b.*\b(?:in|of|chang\w*)\b|\b(?:show|see|give)\b.*\bdiff\b"
+            r"|\b(?:which|what) (?:files?|settings?|lines?|commits?)\b.*\b(?:in|of|chang\w*)\b"
+            r"|\b(?:show|see|give)\b.*\bdiff\b"
             r"|\bdiff (?:of|for|in)\b|\bwhat(?:'s| is| was| went)? (?:new )?in(?:to)?\b"
             r"(?=.*\b(?:deploy|release)\b)",
             re.IGNORECASE,
@@ -293,6 +295,7 @@ def parse(
         parts=tuple(parts),
         services=services,
         deploys=find_deploys(text),
+        catalog=dict(words),
         cut=cut,
     )
 

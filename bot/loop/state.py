@@ -39,7 +39,7 @@ LEGAL: Mapping[State, frozenset[State]] = MappingProxyType(
 
 
 class IllegalTransitionError(AssertionError):
-    """The loop tried to move along an edge that the table does not hold: a bug, never an outcome."""
+    """The loop tried to move along an edge that the table does not hold: a bug, no outcome."""
 
 
 def move(current: State, to: State) -> State:

@@ -1,7 +1,7 @@
 """The deadline and the abort, and the one place where work is raced against them (M8).
 
-Owns the clock protocol. Knows nothing of models, tools or steps. Cancelling is awaited, so that what
-was cut has freed what it held before the run goes on.
+Owns the clock protocol. Knows nothing of models, tools or steps. Cancelling is awaited, so that
+what was cut has freed what it held before the run goes on.
 """
 
 from __future__ import annotations

@@ -10,13 +10,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
 
 from bot.loop.outcome import ANSWER, AnswerArguments
 from bot.loop.wire import ToolSpec
 from tools.base import Arguments, Tool, ToolResult
+
+ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 
 
 class Redactor(Protocol):
@@ -73,7 +75,7 @@ class Toolbox:
         return tuple(told)
 
 
-def parse_arguments(raw: str, wanted: type[Arguments]) -> Arguments | BadCall:
+def parse_arguments(raw: str, wanted: type[ArgumentsT]) -> ArgumentsT | BadCall:
     """Raw JSON text to checked arguments. Never guesses: what does not parse does not run (M10)."""
     try:
         values = json.loads(raw)

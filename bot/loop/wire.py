@@ -1,7 +1,7 @@
 """What goes to a model and what comes back, in no provider's words.
 
-Owns the neutral request and turn, the error kinds, and the ``Model`` protocol. It stands in the loop
-and not beside the adapters because the loop may not import them.
+Owns the neutral request and turn, the error kinds, and the ``Model`` protocol. It stands in the
+loop and not beside the adapters because the loop may not import them.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ Message = Annotated[
 
 
 class Seen(Wire):
-    """An observation as data, beside its rendering: what the rules model and the goal check read."""
+    """An observation as data, beside its rendering: what the rules model reads."""
 
     id: str
     tool: str
@@ -103,7 +103,8 @@ class Request(Wire):
     """One request. ``tools``, ``system`` and ``messages`` are a prefix of the next one's (M14).
 
     ``question``, ``seen`` and ``last`` carry the same as data, for a model that reads no prose.
-    ``last`` says that only ``answer`` counts now (M15).
+    ``last`` says that only ``answer`` counts now (M15). The first ``kept`` messages stood in the
+    request before, byte for byte.
     """
 
     system: str
@@ -111,7 +112,18 @@ class Request(Wire):
     messages: tuple[Message, ...]
     question: Question
     seen: tuple[Seen, ...]
+    kept: int = 0
     last: bool = False
+
+    @property
+    def size(self) -> int:
+        """Characters of all messages: what the token estimate goes by."""
+        return len(self.system) + sum(
+            len(m.turn.text) + sum(len(c.arguments) for c in m.turn.calls)
+            if isinstance(m, AssistantMessage)
+            else len(m.text)
+            for m in self.messages
+        )
 
 
 class ModelErrorKind(StrEnum):

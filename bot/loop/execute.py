@@ -1,0 +1,208 @@
+"""EXECUTE: run what was planned, reads in parallel, and never let a tool raise into the loop (M10).
+
+Each finished call is durable as it finishes; observations come back in the order of the calls (M12).
+One of the three places where any exception is caught: a tool is somebody else's code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import assert_never
+
+import structlog
+
+from bot.loop.decide import Check, Plan, Point, Propose, Refuse, Run
+from bot.loop.grounding import Verdict, check
+from bot.loop.journal import ToolCalled, ToolReturned, WasCut
+from bot.loop.limits import Limits
+from bot.loop.outcome import Proposal
+from bot.loop.recorder import Recorder
+from bot.loop.scratchpad import Observation, Origin, Scratchpad, show
+from bot.loop.state import Phase
+from bot.loop.stopping import Cut, Done, Stop, TimedOut
+from bot.loop.toolbox import Toolbox
+from tools.base import CallContext, Status, ToolError, ToolResult
+
+_log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A turn's observations in call order, and what the answer's check or a write came to."""
+
+    observations: tuple[Observation, ...] = ()
+    verdict: Verdict | None = None
+    proposal: Proposal | None = None
+    cut: Cut | None = None
+
+
+@dataclass(frozen=True)
+class Hands:
+    """What running a call needs, for one step."""
+
+    step: int
+    pad: Scratchpad
+    tools: Toolbox
+    limits: Limits
+    stop: Stop
+    recorder: Recorder
+    slots: asyncio.Semaphore
+
+
+async def execute(plans: tuple[Plan, ...], hands: Hands) -> Executed:
+    """Carry out one turn's plans."""
+    for plan in plans:
+        if isinstance(plan, Run | Check):
+            hands.recorder.note(_called(plan, hands.step))
+    await hands.recorder.flush()
+    async with asyncio.TaskGroup() as group:
+        running = {
+            plan.observation: group.create_task(_run(plan, hands))
+            for plan in plans
+            if isinstance(plan, Run)
+        }
+    results = {observation: task.result() for observation, task in running.items()}
+    verdict = next((check(p.answer, hands.pad) for p in plans if isinstance(p, Check)), None)
+    proposal = next((_proposal(p, hands) for p in plans if isinstance(p, Propose)), None)
+    observations = [_observe(plan, results, verdict, hands) for plan in plans]
+    for plan, observation in zip(plans, observations, strict=True):
+        if isinstance(plan, Check):
+            _returned(observation.result, plan.observation, plan.call.name, 0.0, hands)
+    cut = hands.stop.cut if running else None
+    return Executed(tuple(observations), verdict, proposal, cut)
+
+
+def _called(plan: Run | Check, step: int) -> ToolCalled:
+    match plan:
+        case Run(arguments=arguments, tool=tool):
+            name, values = tool.name, arguments.model_dump(mode="json", exclude_defaults=True)
+        case Check(answer=answer, call=made):
+            name, values = made.name, answer.model_dump(mode="json")
+    return ToolCalled(step=step, observation=plan.observation, tool=name, arguments=values)
+
+
+async def _run(plan: Run, hands: Hands) -> ToolResult:
+    """One read: its recorded result if there is one, else live, within its time."""
+    recorded = await hands.recorder.result(hands.step, plan.observation)
+    if recorded is not None:
+        return recorded
+    async with hands.slots:
+        began = hands.stop.clock.monotonic()
+        result = await _live(plan, hands)
+        seconds = hands.stop.clock.monotonic() - began
+    redacted = hands.tools.redactor.result(result)
+    _returned(redacted, plan.observation, plan.tool.name, seconds, hands)
+    await hands.recorder.flush()
+    return redacted
+
+
+async def _live(plan: Run, hands: Hands) -> ToolResult:
+    seconds = min(plan.tool.timeout, hands.limits.tool_call_seconds)
+    context = CallContext(now=hands.pad.question.asked_at, earlier=hands.pad.earlier)
+    try:
+        raced = await hands.stop.race(plan.tool.run(plan.arguments, context), seconds)
+    except ToolError as error:
+        return _error(str(error))
+    except Exception:  # noqa: BLE001 - the boundary around other people's code (M10)
+        _log.exception("tool_raised", tool=plan.tool.name)
+        return _error(
+            f"{plan.tool.name} failed inside. Its log has the reason. Try another way, or answer "
+            "with what is known."
+        )
+    match raced:
+        case Done(value=result):
+            return result
+        case TimedOut():
+            return _error(
+                f"{plan.tool.name} did not finish within {seconds:g} s and was stopped. "
+                "Ask for less (a narrower window, one service), or try once more."
+            )
+        case Cut() as cut:
+            hands.recorder.note(
+                WasCut(step=hands.step, phase=Phase.EXECUTE, reason=cut.reason, by=cut.by)
+            )
+            return _error("The run was stopped before this call finished.")
+
+
+def _error(message: str) -> ToolResult:
+    return ToolResult(status=Status.ERROR, summary=message[:200], text=message)
+
+
+def _returned(
+    result: ToolResult, observation: str, tool: str, seconds: float, hands: Hands
+) -> None:
+    whole = result.model_dump_json()
+    hands.recorder.note(
+        ToolReturned(
+            step=hands.step,
+            observation=observation,
+            tool=tool,
+            status=result.status,
+            summary=result.summary,
+            result=hands.recorder.keep(whole),
+            size=len(result.text),
+            seconds=seconds,
+        )
+    )
+
+
+def _observe(
+    plan: Plan, results: dict[str, ToolResult], verdict: Verdict | None, hands: Hands
+) -> Observation:
+    """The observation of one plan, as it is appended."""
+    match plan:
+        case Run(arguments=checked):
+            result, origin = results[plan.observation], Origin.RAN
+            arguments = checked.model_dump(mode="json", exclude_defaults=True)
+        case Point(earlier=earlier):
+            text = f"You have this already: it is {earlier}. The call was not run again."
+            result = ToolResult(status=Status.OK, summary=f"same as {earlier}", text=text)
+            arguments, origin = {}, Origin.POINTED
+        case Refuse(why=why):
+            result, arguments, origin = _error(why), {}, Origin.REFUSED
+        case Check(answer=answer):
+            result, origin = _checked(verdict), Origin.CHECKED
+            arguments = answer.model_dump(mode="json")
+        case Propose(arguments=proposed):
+            text = "Proposed to a person; nothing was changed."
+            result = ToolResult(status=Status.OK, summary=text, text=text)
+            arguments, origin = proposed, Origin.REFUSED
+        case _:
+            assert_never(plan)
+    return Observation(
+        id=plan.observation,
+        call_id=plan.call.id,
+        tool=plan.call.name,
+        arguments=arguments,
+        origin=origin,
+        result=result,
+        shown=show(plan.observation, result, hands.limits.observation_chars),
+        same_as=plan.same_as,
+    )
+
+
+def _checked(verdict: Verdict | None) -> ToolResult:
+    if verdict is None or verdict.accepted is not None:
+        return ToolResult(status=Status.OK, summary="the answer holds", text="Accepted.")
+    lines = "\n".join(f"- {problem}" for problem in verdict.problems)
+    return ToolResult(
+        status=Status.ERROR,
+        summary=f"the answer was rejected: {verdict.problems[0]}"[:200],
+        text=f"The answer was rejected and reached nobody:\n{lines}\n"
+        "Mend it from the observations, or leave out what they do not show.",
+    )
+
+
+def _proposal(plan: Propose, hands: Hands) -> Proposal:
+    asked = hands.pad.question
+    key = json.dumps([asked.asked_at.isoformat(), asked.text, plan.same_as], ensure_ascii=False)
+    return Proposal(
+        tool=plan.tool,
+        arguments=plan.arguments,
+        reason=plan.reason,
+        key=hands.recorder.keep(key),
+        steps=len(hands.pad.steps) + 1,
+        model=hands.pad.model,
+    )

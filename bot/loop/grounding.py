@@ -1,0 +1,250 @@
+"""The goal check between the signal and the reply: facts of a claim against its observations (M6).
+
+Pure. A claim holds if every fact in it occurs in a cited, successful observation, by value. A claim
+of an empty search supports "no such thing" alone. Cause needs the tool's confidence. Knows the
+scratchpad; decides nothing about the run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bot.loop.facts import Fact, FactKind, Ground, facts_in, ground
+from bot.loop.outcome import Answer, AnswerArguments, Cited, Claim
+from bot.loop.question import Part, PartKind
+from bot.loop.scratchpad import Observation, Scratchpad
+from tools.base import Status
+from tools.records import (
+    Confidence,
+    DeploysFound,
+    DiffShown,
+    IncidentsFound,
+    Suspect,
+    SuspectsRanked,
+)
+
+NOTHING = "I found nothing that answers this."
+"""The headline of an answer without claims, by code: prose that nothing backs reaches nobody."""
+
+_NEGATIVE = re.compile(
+    r"\b(?:no|not|none|never|neither|nor|nothing|without|cannot|missing|unknown)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_CAUSAL = re.compile(
+    r"\b(?:caus\w+|root cause|culprit|broke|responsible for|to blame|because of|triggered|led to"
+    r"|introduced by|brought down|took down|is behind)\b",
+    re.IGNORECASE,
+)
+_HEDGED = re.compile(
+    r"\b(?:likely|probabl[ey]|possibl[ey]|may|might|could|perhaps|suspects?|suspected|candidates?"
+    r"|runner-up|unclear|appears?|seems?)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``accepted`` when nothing is wrong. Else ``problems`` tell the model what to mend, and
+    ``salvage`` is what may still be said: the claims that hold, if they answer a part.
+    """
+
+    accepted: Answer | None
+    problems: tuple[str, ...]
+    salvage: Answer | None
+
+
+def check(arguments: AnswerArguments, pad: Scratchpad) -> Verdict:
+    """Hold an answer against the scratchpad's observations."""
+    grounds = _Grounds(pad)
+    problems: list[str] = []
+    held: list[Claim] = []
+    for number, claim in enumerate(arguments.claims, 1):
+        wrong = _claim_problems(claim.text, claim.evidence, grounds)
+        problems += [f"claim {number}: {text}" for text in wrong]
+        if not wrong:
+            held.append(claim)
+    cited = tuple(dict.fromkeys(e for claim in arguments.claims for e in claim.evidence))
+    headline = _claim_problems(arguments.headline, cited, grounds) if arguments.claims else []
+    if not arguments.claims and not arguments.unknowns:
+        problems.append("there are no claims: make at least one, or list what is unknown")
+    problems += [f"headline: {text}" for text in headline]
+    open_parts = [
+        part
+        for part in unanswered(pad, held)
+        if not any(_names(unknown, part) for unknown in arguments.unknowns)
+    ]
+    problems += [
+        f'the question also asks "{part.words}": answer it, or list it under unknowns'
+        for part in open_parts
+    ]
+    if not problems:
+        return Verdict(_answer(arguments, held, pad), (), None)
+    return Verdict(
+        None, tuple(problems), _salvage(arguments, held, pad, keep_headline=not headline)
+    )
+
+
+def unanswered(pad: Scratchpad, claims: Sequence[Claim]) -> list[Part]:
+    """The parts of the question that no claim's evidence speaks to (M21)."""
+    cited = [pad.evidence[e] for c in claims for e in c.evidence if e in pad.evidence]
+    return unanswered_by(pad, cited)
+
+
+def unanswered_by(pad: Scratchpad, observations: Sequence[Observation]) -> list[Part]:
+    """The parts of the question that none of these observations speaks to."""
+    return [p for p in pad.question.parts if not any(_answers(o, p) for o in observations)]
+
+
+def _answers(observation: Observation, part: Part) -> bool:
+    match part.kind, observation.result.value:
+        case PartKind.CAUSE, SuspectsRanked() | IncidentsFound():
+            return True
+        case PartKind.CHANGES, DiffShown(deploy=deploy):
+            asked = part.deploy.asked if part.deploy else None
+            names = {deploy.label, deploy.ref, deploy.id, str(deploy.number)}
+            is_sha = bool(asked and deploy.sha and deploy.sha.startswith(asked))
+            return asked is None or asked in names or is_sha
+        case PartKind.CHANGES, DeploysFound(asked_deploy=asked):
+            return part.deploy is not None and asked == part.deploy.asked
+        case PartKind.CHANGES, SuspectsRanked(confidence=confidence):
+            return part.deploy is None and confidence is Confidence.NONE
+        case PartKind.CHANGES, IncidentsFound():
+            return part.deploy is None
+        case PartKind.WHO_WHEN, DeploysFound() | DiffShown() | SuspectsRanked():
+            return True
+        case PartKind.LISTING, DeploysFound():
+            return True
+        case _:
+            return False
+
+
+def _names(unknown: str, part: Part) -> bool:
+    """Whether a line of unknowns speaks of this part: they share a telling word."""
+    words = set(re.findall(r"[\w.-]{3,}", part.words.lower())) - {"what", "the", "that", "and"}
+    return bool(words & set(re.findall(r"[\w.-]{3,}", unknown.lower())))
+
+
+class _Grounds:
+    """What each citable observation supports, made when first asked for."""
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.pad = pad
+        self.catalog: Mapping[str, str] = pad.question.catalog
+        self._made: dict[str, Ground] = {}
+
+    def of(self, observation: Observation) -> Ground:
+        if observation.id not in self._made:
+            result = observation.result
+            self._made[observation.id] = ground(result.value, result.text, self.catalog)
+        return self._made[observation.id]
+
+
+def _claim_problems(text: str, evidence: Sequence[str], grounds: _Grounds) -> list[str]:
+    pad = grounds.pad
+    unknown = [e for e in evidence if e not in pad.evidence]
+    if unknown:
+        known = ", ".join(pad.evidence) or "none yet"
+        return [
+            f"{', '.join(unknown)} is no successful observation; those that can be cited: {known}"
+        ]
+    if not evidence:
+        return ["it cites no observation"]
+    cited = [pad.evidence[e] for e in evidence]
+    negative = bool(_NEGATIVE.search(text))
+    positive = [o for o in cited if o.result.status is Status.OK]
+    problems = []
+    for fact in facts_in(text, grounds.catalog):
+        if any(grounds.of(o).holds(fact) for o in positive):
+            continue
+        if negative and any(_denies(o, fact) for o in cited):
+            continue
+        problems.append(f"{fact.kind.value} {fact.said!r} does not occur in {', '.join(evidence)}")
+    return problems + _causal_problems(text, cited, negative=negative)
+
+
+def _denies(observation: Observation, fact: Fact) -> bool:
+    """An empty search supports "there is no …" of what it searched for, and of what it listed."""
+    result = observation.result
+    searched = f"{result.text} {' '.join(str(v) for v in observation.arguments.values())}"
+    said = fact.said.lower().strip("`")
+    number = fact.kind in {FactKind.DEPLOY, FactKind.NUMBER}
+    needle = fact.value if number else said
+    return bool(re.search(rf"(?<![\w.]){re.escape(needle)}(?![\w])", searched.lower()))
+
+
+def _causal_problems(text: str, cited: Sequence[Observation], *, negative: bool) -> list[str]:
+    if not _CAUSAL.search(text) or negative:
+        return []
+    rankings = [o.result.value for o in cited if isinstance(o.result.value, SuspectsRanked)]
+    if not rankings:
+        return ["it names a cause, but cites no ranking of suspects (search_deploy with incident)"]
+    confidence = max((r.confidence for r in rankings), key=lambda c: c.rank)
+    if confidence is Confidence.NONE:
+        return ["the tool says that no deploy explains it: a cause cannot be named"]
+    if confidence is not Confidence.HIGH and not _HEDGED.search(text):
+        return [f"the tool's confidence is {confidence.value}: say 'most likely', not 'caused'"]
+    return []
+
+
+def _answer(arguments: AnswerArguments, claims: Sequence[Claim], pad: Scratchpad) -> Answer:
+    """The answer as it is posted: confidence capped, the runner-up and the gaps added by code."""
+    cited_ids = dict.fromkeys(e for claim in claims for e in claim.evidence)
+    cited = [pad.evidence[e] for e in cited_ids]
+    confidence = arguments.confidence
+    shown = list(claims)
+    not_checked: list[str] = []
+    for observation in cited:
+        value = observation.result.value
+        if isinstance(value, SuspectsRanked):
+            confidence = min(confidence, value.confidence, key=lambda c: c.rank)
+            if runner_up := _runner_up(value, arguments, claims):
+                shown.append(Claim(text=runner_up, evidence=(observation.id,)))
+        if isinstance(value, SuspectsRanked | DeploysFound | IncidentsFound):
+            not_checked += value.not_searched
+    return Answer(
+        headline=arguments.headline if claims else NOTHING,
+        claims=tuple(shown),
+        unknowns=arguments.unknowns,
+        not_checked=tuple(dict.fromkeys(not_checked)),
+        confidence=confidence,
+        cited=tuple(Cited(observation=o.id, tool=o.tool) for o in cited),
+        steps=len(pad.steps) + 1,
+        model=pad.model,
+    )
+
+
+def _runner_up(
+    ranked: SuspectsRanked, arguments: AnswerArguments, claims: Sequence[Claim]
+) -> str | None:
+    """The second suspect as a claim, when a cause is named and the answer leaves it out (M20)."""
+    if len(ranked.suspects) < 2 or ranked.confidence is Confidence.NONE:
+        return None
+    said = " ".join([arguments.headline, *(claim.text for claim in claims)])
+    if not _CAUSAL.search(said) or re.search(r"\brunner-up\b", said, re.IGNORECASE):
+        return None
+    second: Suspect = ranked.suspects[1]
+    why = second.reasons[0].text if second.reasons else "ranked second"
+    return f"Runner-up: {second.deploy.service} {second.deploy.label}, {why}"
+
+
+def _salvage(
+    arguments: AnswerArguments, held: Sequence[Claim], pad: Scratchpad, *, keep_headline: bool
+) -> Answer | None:
+    """What may be said of a rejected answer: the claims that hold, if they answer any part."""
+    open_parts = unanswered(pad, held)
+    if not held or (pad.question.parts and len(open_parts) == len(pad.question.parts)):
+        return None
+    listed = [part.words for part in open_parts]
+    dropped = len(arguments.claims) - len(held)
+    if dropped:
+        listed.append(f"{dropped} more claims were withheld: nothing backed them")
+    mended = arguments.model_copy(
+        update={
+            "headline": arguments.headline if keep_headline else held[0].text,
+            "claims": tuple(held),
+            "unknowns": tuple(dict.fromkeys([*arguments.unknowns, *listed])),
+        }
+    )
+    return _answer(mended, held, pad)

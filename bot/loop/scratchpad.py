@@ -1,0 +1,237 @@
+"""The scratchpad: the list of (thought, actions, observations), the run's only memory (M4).
+
+Also ASSEMBLE: scratchpad → request, append-only (M14), and the tally that the stop rules read. All
+values are frozen; the scratchpad grows by making a longer one, in OBSERVE only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+from pydantic import JsonValue
+
+from bot.loop.limits import Limits, Tally
+from bot.loop.prompt import LAST_STEP, SYSTEM, opening
+from bot.loop.question import Question
+from bot.loop.repeats import in_cycle
+from bot.loop.toolbox import Toolbox
+from bot.loop.wire import (
+    AssistantMessage,
+    Finish,
+    Message,
+    Request,
+    ResultMessage,
+    Seen,
+    Turn,
+    UserMessage,
+)
+from tools.base import Status, ToolResult
+
+CHARS_A_TOKEN = 3.5
+"""A cautious estimate, for models that report no usage."""
+
+
+class Origin(StrEnum):
+    """Where an observation comes from: a tool that ran, an earlier result, the gate, the check."""
+
+    RAN = "ran"
+    POINTED = "pointed"
+    REFUSED = "refused"
+    CHECKED = "checked"
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A tool's own return value, never a paraphrase. ``shown`` is the bounded view of it (M13).
+
+    ``call_id`` is the provider's, ``same_as`` the canonical form of the call where there is one.
+    """
+
+    id: str
+    call_id: str
+    tool: str
+    arguments: Mapping[str, JsonValue]
+    origin: Origin
+    result: ToolResult
+    shown: str
+    same_as: str = ""
+
+    @property
+    def citable(self) -> bool:
+        """Only what a tool itself returned, and returned well, supports a claim (M20)."""
+        return self.origin is Origin.RAN and self.result.status is not Status.ERROR
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn. ``notice`` is what the loop told the model in place of, or after, observations."""
+
+    number: int
+    turn: Turn
+    observations: tuple[Observation, ...] = ()
+    notice: str = ""
+    rejected: bool = False
+    sent: int = 0
+
+    @property
+    def echoed(self) -> bool:
+        """Whether the model's own message is sent back: never a truncated or an empty one."""
+        whole = self.turn.finish is not Finish.LENGTH
+        return whole and bool(self.turn.text.strip() or self.turn.calls)
+
+
+@dataclass(frozen=True)
+class Scratchpad:
+    question: Question
+    model: str
+    steps: tuple[Step, ...] = ()
+    opening_notice: str = ""
+
+    def with_step(self, step: Step) -> Scratchpad:
+        return replace(self, steps=(*self.steps, step))
+
+    @cached_property
+    def observations(self) -> tuple[Observation, ...]:
+        return tuple(o for step in self.steps for o in step.observations)
+
+    @cached_property
+    def evidence(self) -> Mapping[str, Observation]:
+        """What a claim may cite, by id."""
+        return {o.id: o for o in self.observations if o.citable}
+
+    @cached_property
+    def earlier(self) -> Mapping[str, str]:
+        """The whole text of what tools returned, for ``read_result``."""
+        return {o.id: o.result.text for o in self.observations if o.origin is Origin.RAN}
+
+    @property
+    def next_observation(self) -> int:
+        return len(self.observations) + 1
+
+    def succeeded(self, same_as: str) -> Observation | None:
+        """The observation of this very call, if it ran and did not fail (M9)."""
+        return next(
+            (o for o in self.observations if o.same_as == same_as and o.citable),
+            None,
+        )
+
+    def failures(self, same_as: str) -> int:
+        """How often this very call ran and failed."""
+        return sum(
+            o.same_as == same_as and o.origin is Origin.RAN and not o.citable
+            for o in self.observations
+        )
+
+    def tally(self) -> Tally:
+        """What the stop rules look at (M7)."""
+        refused = [
+            bool(step.observations)
+            and all(o.origin in {Origin.POINTED, Origin.REFUSED} for o in step.observations)
+            for step in self.steps
+        ]
+        in_a_row = 0
+        for one in reversed(refused):
+            if not one:
+                break
+            in_a_row += 1
+        return Tally(
+            tool_errors=sum(
+                o.result.status is Status.ERROR
+                and (o.origin is Origin.RAN or (o.origin is Origin.REFUSED and not o.same_as))
+                for o in self.observations
+            ),
+            repeated_turns=sum(
+                any(o.origin is Origin.POINTED for o in step.observations) for step in self.steps
+            ),
+            refusals_in_a_row=in_a_row,
+            cycle=in_cycle(
+                [
+                    frozenset(o.same_as for o in step.observations if o.same_as)
+                    for step in self.steps
+                ]
+            ),
+            silent_turns=sum(
+                not step.observations and step.turn.finish is not Finish.LENGTH
+                for step in self.steps
+            ),
+            truncated_turns=sum(step.turn.finish is Finish.LENGTH for step in self.steps),
+            rejected_answers=sum(step.rejected for step in self.steps),
+            tokens=sum(tokens_of(step) for step in self.steps),
+        )
+
+
+def tokens_of(step: Step) -> int:
+    """Input and output tokens of one turn: reported, else estimated from what was sent."""
+    usage = step.turn.usage
+    sent = usage.input_tokens if usage.input_tokens is not None else step.sent / CHARS_A_TOKEN
+    written = sum(len(call.arguments) for call in step.turn.calls) + len(step.turn.text)
+    got = usage.output_tokens if usage.output_tokens is not None else written / CHARS_A_TOKEN
+    return round(sent + got)
+
+
+def messages_of(step: Step) -> tuple[Message, ...]:
+    """What one step adds to every later request. Every echoed call gets a result."""
+    messages: list[Message] = []
+    if step.echoed:
+        messages.append(AssistantMessage(turn=step.turn))
+    results = [ResultMessage(call_id=o.call_id, text=o.shown) for o in step.observations]
+    if step.notice and results:
+        newest = results[-1]
+        results[-1] = newest.model_copy(update={"text": f"{newest.text}\n\n{step.notice}"})
+    elif step.notice:
+        messages.append(UserMessage(text=step.notice))
+    return (*messages, *results)
+
+
+def first_notice(limits: Limits) -> str:
+    """The last step's notice, when the first step is the last one."""
+    return LAST_STEP if limits.max_steps == 1 else ""
+
+
+def assemble(pad: Scratchpad, tools: Toolbox, limits: Limits) -> Request:
+    """The next request: everything so far, in the same bytes as before, and what is new (M14)."""
+    first = opening(pad.question)
+    if pad.opening_notice:
+        first = f"{first}\n\n{pad.opening_notice}"
+    before = [message for step in pad.steps[:-1] for message in messages_of(step)]
+    newest = [message for step in pad.steps[-1:] for message in messages_of(step)]
+    return Request(
+        system=SYSTEM,
+        tools=tools.specs,
+        messages=(UserMessage(text=first), *before, *newest),
+        kept=1 + len(before) if pad.steps else 0,
+        question=pad.question,
+        seen=tuple(
+            Seen(
+                id=o.id,
+                tool=o.tool,
+                arguments=dict(o.arguments),
+                status=o.result.status,
+                value=o.result.value,
+            )
+            for o in pad.observations
+            if o.origin is not Origin.CHECKED
+        ),
+        last=len(pad.steps) + 1 >= limits.max_steps,
+    )
+
+
+def show(observation: str, result: ToolResult, cap: int) -> str:
+    """The bounded view of a result: whole lines up to ``cap`` characters, what was left out, and the
+    exact call that shows it (M13).
+    """
+    head = f"[{observation}] {result.status.value}"
+    text = result.text.rstrip()
+    if len(head) + 1 + len(text) <= cap:
+        return f"{head}\n{text}" if text else f"{head}\n{result.summary}"
+    room = cap - len(head) - 160
+    cut = text.rfind("\n", 0, room)
+    body = text[: cut if cut > room // 2 else room]
+    more = f'read_result(observation="{observation}", page=2)'
+    return (
+        f"{head}\n{body}\n… {len(text) - len(body):,} of {len(text):,} characters left out: "
+        f"{more} shows more."
+    )
