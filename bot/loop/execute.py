@@ -180,6 +180,7 @@ def _observe(
         result=result,
         shown=show(plan.observation, result, hands.limits.observation_chars),
         same_as=plan.same_as,
+        asked=plan.call.arguments,
     )
 
 

@@ -32,6 +32,7 @@ class FactKind(StrEnum):
     NUMBER = "number"
     SERVICE = "service"
     CODE = "quoted code"
+    INCIDENT = "incident id"
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ _DURATION = re.compile(
     r"(?<![\w.])(\d{1,12}(?:\.\d{1,6})?)\s?"
     r"(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)\b"
 )
+_COMPOUND = re.compile(
+    r"(?<![\w.])(\d{1,5})\s?(d|h|m)(?:ays?|ours?|rs?|in|ins|inutes?)?"
+    r"\s(\d{1,2})\s?(h|m|s)(?:ours?|rs?|in|ins|inutes?|ecs?)?\b"
+)
+_INCIDENT = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,8}\b")
 _SECONDS = {"ms": 0.001, "mi": 60.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])", re.IGNORECASE)
 _DEPLOY = re.compile(
@@ -111,6 +117,7 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     found += [Fact(FactKind.CODE, _folded(code[1]), code[0]) for code in _CODE.finditer(text)]
     found += [Fact(FactKind.SERVICE, name, name) for name in find_services(text, catalog)]
     take(_URL, FactKind.URL, lambda m: m[0].rstrip(".,;:"))
+    take(_INCIDENT, FactKind.INCIDENT, lambda m: m[0].lower())
     for match in _ISO.finditer(rest):
         if at := _iso_time(match):
             found.append(Fact(FactKind.DATE, at.date().isoformat(), match[0]))
@@ -118,6 +125,11 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     rest = _ISO.sub(lambda m: " " * len(m[0]), rest)
     take(_DATE, FactKind.DATE, lambda m: m[1])
     take(_CLOCK, FactKind.TIME, lambda m: _clock_fact(m, 1))
+    take(
+        _COMPOUND,
+        FactKind.DURATION,
+        lambda m: f"{int(m[1]) * _SECONDS[m[2]] + int(m[3]) * _SECONDS[m[4]]:g}",
+    )
     take(_DURATION, FactKind.DURATION, lambda m: f"{_duration_seconds(m[1], m[2]):g}")
     take(_PERCENT, FactKind.PERCENT, lambda m: f"{float(m[1]):g}")
     take(_PATH, FactKind.PATH, lambda m: m[0])
@@ -149,7 +161,7 @@ class Ground:
                 return any(
                     path == fact.value or path.endswith(f"/{fact.value}") for path in self.paths
                 )
-            case FactKind.CODE:
+            case FactKind.CODE | FactKind.INCIDENT:
                 return fact.value in self.words
             case FactKind.NUMBER:
                 pair = (FactKind.DEPLOY, fact.value)
@@ -176,7 +188,7 @@ def _put(fact: Fact, made: Ground) -> None:
             made.shas.add(fact.value)
         case FactKind.PATH:
             made.paths.add(fact.value)
-        case FactKind.CODE:
+        case FactKind.CODE | FactKind.INCIDENT:
             pass  # the words hold it
         case _:
             made.values.add((fact.kind, fact.value))

@@ -58,6 +58,7 @@ class Observation:
     result: ToolResult
     shown: str
     same_as: str = ""
+    asked: str = "{}"
 
     @property
     def citable(self) -> bool:
@@ -209,6 +210,7 @@ def assemble(pad: Scratchpad, tools: Toolbox, limits: Limits) -> Request:
                 id=o.id,
                 tool=o.tool,
                 arguments=dict(o.arguments),
+                asked=o.asked,
                 status=o.result.status,
                 value=o.result.value,
             )

@@ -90,11 +90,15 @@ Message = Annotated[
 
 
 class Seen(Wire):
-    """An observation as data, beside its rendering: what the rules model reads."""
+    """An observation as data, beside its rendering: what the rules model reads.
+
+    ``asked`` is the raw JSON of the arguments, ``arguments`` the checked ones without defaults.
+    """
 
     id: str
     tool: str
     arguments: dict[str, JsonValue]
+    asked: str
     status: Status
     value: Observed | None
 

@@ -1,0 +1,1 @@
+"""Who thinks: one ``Model`` protocol (``bot.loop.wire``), and what implements it."""

@@ -1,0 +1,382 @@
+"""What the rules model answers: sentences made from structured observations, each with its evidence.
+
+Pure. Reads values, never prose; says less rather than more. It is held to the goal check like any
+model, so every fact below comes from the observation that it cites.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.loop.outcome import AnswerArguments, Claim
+from bot.loop.question import Part, PartKind
+from bot.loop.wire import Request, Seen
+from bot.models.rules_plan import diff_for, ranking, search_for, top_suspect
+from tools.base import Status
+from tools.records import (
+    Confidence,
+    Deploy,
+    DeploysFound,
+    DeployStatus,
+    DiffShown,
+    Direction,
+    FileKind,
+    Incident,
+    IncidentsFound,
+    SuspectsRanked,
+)
+
+CAN_ANSWER = (
+    "Without a language model I can say which deploy most likely caused an incident, what changed in "
+    "a deploy, who deployed what and when, and what was deployed in a window of time"
+)
+LISTED = 6
+"""Deploys of a listing that are named one by one."""
+
+
+@dataclass
+class Said:
+    """An answer in the making: its sentences by part, in the order of the parts."""
+
+    headlines: list[str] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    unknowns: list[str] = field(default_factory=list)
+    confidences: list[Confidence] = field(default_factory=list)
+
+    def claim(self, text: str, *evidence: Seen) -> None:
+        claim = Claim(text=text[:600], evidence=tuple(dict.fromkeys(seen.id for seen in evidence)))
+        if claim not in self.claims:
+            self.claims.append(claim)
+
+
+def write(request: Request) -> AnswerArguments:
+    """The answer to every part that the observations speak to; the rest is listed as unknown."""
+    said = Said()
+    for part in request.question.parts:
+        before = len(said.claims)
+        match part.kind:
+            case PartKind.CAUSE:
+                _cause(request, said)
+            case PartKind.CHANGES:
+                _changes(part, request, said)
+            case PartKind.WHO_WHEN:
+                _who(part, request, said)
+            case PartKind.LISTING:
+                _listing(part, request, said)
+        if len(said.claims) == before and not _covered(part, request, said):
+            said.unknowns.append(f"{part.words}{_why_not(request)}"[:300])
+    if not request.question.parts:
+        said.unknowns.append(f"{CAN_ANSWER}. This question is none of these.")
+    headline = said.headlines[0] if said.headlines else "I found nothing that answers this."
+    return AnswerArguments(
+        headline=headline[:400],
+        claims=tuple(said.claims[:12]),
+        unknowns=tuple(said.unknowns[:8]),
+        confidence=min(said.confidences, key=lambda c: c.rank)
+        if said.confidences
+        else Confidence.HIGH,
+    )
+
+
+# --- the cause -----------------------------------------------------------------------------------
+
+
+def _cause(request: Request, said: Said) -> None:
+    ranked = ranking(request)
+    if ranked is None:
+        _which_incident(request, said)
+        return
+    seen, value = ranked
+    said.confidences.append(value.confidence)
+    incident = incident_name(value.incident)
+    if value.confidence is Confidence.NONE or not value.suspects:
+        _no_cause(seen, value, said)
+        return
+    first = value.suspects[0]
+    deploy = first.deploy
+    diff = _diff_seen(request, deploy)
+    what = _headline_change(diff[1]) if diff else ""
+    likely = {
+        Confidence.HIGH: "most likely caused",
+        Confidence.MEDIUM: "most likely caused",
+    }.get(value.confidence, "is the first suspect for")
+    said.headlines.append(f"{name_of(deploy)} {likely} {incident}{what and f': {what}'}")
+    at = when(deploy.at, value.onset)
+    said.claim(f"{_full_name(deploy)} finished {at}, {span(first.before_onset)} before onset", seen)
+    telling = [reason.text for reason in first.reasons[:3]]
+    if telling:
+        said.claim(f"Why it: {'; '.join(telling)}", seen)
+    if diff:
+        _diff_claims(*diff, said)
+    if len(value.suspects) > 1:
+        second = value.suspects[1]
+        why = second.reasons[0].text if second.reasons else "ranked second"
+        said.claim(f"Runner-up: {name_of(second.deploy)}, {why}", seen)
+
+
+def _no_cause(seen: Seen, value: SuspectsRanked, said: Said) -> None:
+    said.headlines.append(f"No deploy explains {incident_name(value.incident)}")
+    said.claim(
+        f"None of the {value.considered} changes before onset ({when(value.onset, None)}) is "
+        "linked to it by service, dependency or symptom",
+        seen,
+    )
+    if value.suspects:
+        nearest = min(value.suspects, key=lambda s: s.before_onset)
+        said.claim(
+            f"The nearest before it is {name_of(nearest.deploy)}, "
+            f"{when(nearest.deploy.at, value.onset)}, {span(nearest.before_onset)} before onset; "
+            "nothing in it matches the symptom",
+            seen,
+        )
+
+
+def _which_incident(request: Request, said: Said) -> None:
+    for seen in request.seen:
+        value = seen.value
+        if not isinstance(value, IncidentsFound):
+            continue
+        said.confidences.append(Confidence.NONE)
+        if value.tied:
+            said.headlines.append(f"Which incident do you mean: {', '.join(value.tied[:4])}?")
+            for incident in value.incidents[:4]:
+                began = f", began {when(incident.onset, None)}" if incident.onset else ""
+                said.claim(f"{incident.id}: “{incident.title}”{began}", seen)
+        elif not value.incidents:
+            said.headlines.append("No incident matches these words")
+            said.claim("No incident matches the words of the question", seen)
+        return
+
+
+# --- what changed --------------------------------------------------------------------------------
+
+
+def _changes(part: Part, request: Request, said: Said) -> None:
+    found = diff_for(part, request)
+    if found is not None:
+        diff = found[1]
+        if not said.headlines:
+            change = _headline_change(diff) or f"{diff.files_total} files changed"
+            said.headlines.append(f"{_full_name(diff.deploy)}: {change}")
+        _diff_claims(found[0], diff, said)
+        return
+    asked = part.deploy.asked if part.deploy else None
+    for seen in request.seen:
+        value = seen.value
+        if isinstance(value, DeploysFound) and asked and value.asked_deploy == asked:
+            _absent_or_many(asked, seen, value, said)
+            return
+
+
+def _absent_or_many(asked: str, seen: Seen, value: DeploysFound, said: Said) -> None:
+    if not value.deploys:
+        text = f"Deploy {asked} does not exist: no source has it"
+        said.headlines.append(text)
+        nearest = f". Nearest are {', '.join(value.nearest[:3])}" if value.nearest else ""
+        said.claim(f"There is no deploy {asked} in any source{nearest}", seen)
+        return
+    said.headlines.append(f"Deploy {asked} is ambiguous: {len(value.deploys)} deploys match")
+    for deploy in value.deploys[:4]:
+        said.claim(f"{_full_name(deploy)}, {_shipped(deploy)}", seen)
+
+
+def _diff_seen(request: Request, deploy: Deploy) -> tuple[Seen, DiffShown] | None:
+    for seen in request.seen:
+        if isinstance(seen.value, DiffShown) and seen.value.deploy.id == deploy.id:
+            return seen, seen.value
+    return None
+
+
+def _headline_change(diff: DiffShown) -> str:
+    """The one change to name first: the riskiest highlight."""
+    if diff.direction is Direction.ROLLBACK:
+        return "it is a rollback"
+    if diff.highlights:
+        return f"`{diff.highlights[0].text}`"
+    return ""
+
+
+def _diff_claims(seen: Seen, diff: DiffShown, said: Said) -> None:
+    size = f"{diff.files_total} {'file' if diff.files_total == 1 else 'files'}"
+    lead = f"Deploy {diff.deploy.label}" if diff.deploy.number is not None else name_of(diff.deploy)
+    match diff.direction:
+        case Direction.FIRST:
+            said.claim(
+                f"{lead} has no earlier deploy of {diff.deploy.service} to compare with", seen
+            )
+        case Direction.SAME:
+            said.claim(f"{lead} shipped the same commit as the deploy before it", seen)
+        case Direction.ROLLBACK:
+            away = [f"“{c.subject}”" for c in diff.taken_away[:3]]
+            said.claim(
+                f"{lead} is a rollback: it took away {', '.join(away) or size} ({size})", seen
+            )
+        case Direction.FORWARD | Direction.DIVERGED:
+            tops = [f"`{h.text}` in {h.path}" for h in diff.highlights[:3]]
+            if not tops:
+                kinds = [f for f in diff.files if f.kind is not FileKind.GENERATED]
+                tops = [f.path for f in kinds[:3]]
+            said.claim(
+                f"{lead} changed {size}: {'; '.join(tops)}" if tops else f"{lead} changed {size}",
+                seen,
+            )
+    subjects = [c for c in diff.commits[:3] if c.subject]
+    if subjects and diff.direction is Direction.FORWARD:
+        words = "; ".join(f"“{c.subject}” ({c.author})" for c in subjects)
+        more = (
+            f" and {diff.commits_total - len(subjects)} more"
+            if diff.commits_total > len(subjects)
+            else ""
+        )
+        said.claim(f"Commits: {words}{more}", seen)
+
+
+# --- who and when, and what went out -------------------------------------------------------------
+
+
+def _who(part: Part, request: Request, said: Said) -> None:
+    found = _deploy_for(part, request)
+    if found is None:
+        asked = part.deploy.asked if part.deploy else None
+        for seen in request.seen:
+            value = seen.value
+            if isinstance(value, DeploysFound) and asked and value.asked_deploy == asked:
+                _absent_or_many(asked, seen, value, said)
+                return
+            if isinstance(value, DeploysFound) and _made_for(part, request, seen):
+                service = part.deploy.service if part.deploy else part.service
+                said.headlines.append(f"There is no deploy of {service} on record")
+                said.claim(f"There is no deploy of {service} on record", seen)
+                return
+        return
+    seen, deploy = found
+    text = f"{_full_name(deploy)} {_shipped(deploy)}"
+    if not said.headlines:
+        said.headlines.append(text)
+    said.claim(text, seen)
+
+
+def _deploy_for(part: Part, request: Request) -> tuple[Seen, Deploy] | None:
+    ref = part.deploy
+    if ref is None:
+        ranked, top = ranking(request), top_suspect(request)
+        return (ranked[0], top) if ranked and top else None
+    for seen in request.seen:
+        value = seen.value
+        if isinstance(value, DeploysFound) and _made_for(part, request, seen):
+            if ref.asked is not None and len(value.deploys) == 1:
+                return seen, value.deploys[0]
+            if ref.asked is None and len(value.deploys) >= ref.ordinal:
+                return seen, value.deploys[ref.ordinal - 1]
+    return None
+
+
+def _made_for(part: Part, request: Request, seen: Seen) -> bool:
+    wanted = search_for(part, request.question)
+    return wanted is not None and seen.asked == wanted.raw
+
+
+def _shipped(deploy: Deploy) -> str:
+    by = f" by {deploy.actor}" if deploy.actor else ""
+    at = f" at {when(deploy.at, None)}" if deploy.at else ""
+    match deploy.status:
+        case DeployStatus.SUCCESS | DeployStatus.UNKNOWN:
+            return f"was deployed{by}{at}"
+        case DeployStatus.IN_PROGRESS:
+            return f"is being deployed{by}{at and f', begun{at}'}"
+        case DeployStatus.FAILURE:
+            return f"was tried{by}{at} and failed"
+        case DeployStatus.CANCELLED:
+            return f"was begun{by}{at} and cancelled"
+
+
+def _listing(part: Part, request: Request, said: Said) -> None:
+    for seen in request.seen:
+        value = seen.value
+        if not (isinstance(value, DeploysFound) and _made_for(part, request, seen)):
+            continue
+        scope = f" of {part.service}" if part.service else ""
+        if not value.deploys:
+            said.headlines.append(f"Nothing was deployed{scope} in that time")
+            said.claim(f"No deploy{scope} is on record in that time", seen)
+            return
+        noun = "deploy" if value.total == 1 else "deploys"
+        said.headlines.append(f"{value.total} {noun}{scope} in that time")
+        for deploy in value.deploys[:LISTED]:
+            said.claim(f"{_full_name(deploy)} {_shipped(deploy)}", seen)
+        rest = value.total - len(value.deploys[:LISTED])
+        if rest > 0:
+            said.unknowns.append(f"{rest} more deploys are in the trace")
+        return
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def _covered(part: Part, request: Request, said: Said) -> bool:
+    """Whether the claims of an earlier part answer this one as well."""
+    cited = {e for claim in said.claims for e in claim.evidence}
+    match part.kind:
+        case PartKind.CHANGES:
+            found = diff_for(part, request)
+            ranked = ranking(request)
+            none = ranked is not None and ranked[1].confidence is Confidence.NONE
+            asking = any(isinstance(s.value, IncidentsFound) for s in request.seen)
+            return (found is not None and found[0].id in cited) or (
+                part.deploy is None and (none or asking) and bool(cited)
+            )
+        case PartKind.WHO_WHEN:
+            found_deploy = _deploy_for(part, request)
+            return found_deploy is not None and found_deploy[0].id in cited
+        case PartKind.CAUSE | PartKind.LISTING:
+            return False
+
+
+def _why_not(request: Request) -> str:
+    """The tool's own words, where a part's call failed."""
+    failed = [s for s in request.seen if s.status is Status.ERROR]
+    return ": the tool failed, see the trace" if failed else ""
+
+
+def name_of(deploy: Deploy) -> str:
+    """``payments-api deploy 4471``, or by its ref where it has no number."""
+    if deploy.number is not None:
+        return f"{deploy.service} deploy {deploy.number}"
+    return f"{deploy.service} {deploy.label}"
+
+
+def _full_name(deploy: Deploy) -> str:
+    lead = f"Deploy {deploy.number}" if deploy.number is not None else f"Deploy {deploy.label}"
+    inside = [deploy.service]
+    if deploy.environment != "production":
+        inside.append(deploy.environment)
+    if deploy.ref and deploy.number is not None:
+        inside.append(deploy.ref)
+    return f"{lead} ({', '.join(inside)})"
+
+
+def incident_name(incident: Incident) -> str:
+    service = f"the {incident.services[0]} incident" if incident.services else "the incident"
+    return f"{service} ({incident.id})"
+
+
+def when(at: datetime | None, beside: datetime | None) -> str:
+    """``01:44 UTC``; with the date unless ``beside`` is on the same day."""
+    if at is None:
+        return "at an unknown time"
+    if beside is not None and beside.date() == at.date():
+        return f"{at:%H:%M} UTC"
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def span(length: timedelta) -> str:
+    """``22 min``, ``3 h 5 min``, ``2 d 4 h``, rounded down."""
+    minutes = int(length.total_seconds()) // 60
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        hours, rest = divmod(minutes, 60)
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    days, hours = divmod(minutes // 60, 24)
+    return f"{days} d {hours} h" if hours and days < 14 else f"{days} d"
