@@ -49,7 +49,9 @@ async def test_a_question_takes_a_read_and_an_answer() -> None:
     assert model.left == 0
 
 
-async def test_the_0214_question_is_answered_in_three_steps_with_the_runner_up_and_the_gaps() -> None:
+async def test_the_0214_question_is_answered_in_three_steps_with_the_runner_up_and_the_gaps() -> (
+    None
+):
     model = ScriptedModel(
         turn(called("search_deploy", {"what": "checkout"})),
         turn(called("get_diff", {"what": "4471"})),
@@ -498,7 +500,11 @@ async def test_reads_of_one_turn_run_in_parallel_and_come_back_in_call_order() -
     )
     await play(model, Lookup(ordered), journal=journal)
     assert [t.splitlines()[1] for t in texts(model, 1)] == ["first was found", "second was found"]
-    assert [e.observation for e in journal.events if isinstance(e, ToolCalled)] == ["o1", "o2", "o3"]
+    assert [e.observation for e in journal.events if isinstance(e, ToolCalled)] == [
+        "o1",
+        "o2",
+        "o3",
+    ]
 
 
 async def test_no_more_reads_run_at_once_than_the_limit() -> None:

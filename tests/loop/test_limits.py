@@ -8,12 +8,12 @@ from bot.loop.outcome import plain
 
 
 def test_a_model_call_longer_than_the_deadline_is_refused_with_what_to_do() -> None:
-    with pytest.raises(ValidationError, match="model_call_seconds .* must be smaller"):
+    with pytest.raises(ValidationError, match=r"model_call_seconds .* must be smaller"):
         Limits(deadline_seconds=20, reserve_seconds=5, model_call_seconds=15)
 
 
 def test_a_tool_call_longer_than_the_deadline_is_refused() -> None:
-    with pytest.raises(ValidationError, match="tool_call_seconds .* must be smaller"):
+    with pytest.raises(ValidationError, match=r"tool_call_seconds .* must be smaller"):
         Limits(deadline_seconds=30, model_call_seconds=5, tool_call_seconds=25)
 
 

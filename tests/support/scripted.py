@@ -255,9 +255,7 @@ INCIDENT = Incident(
 
 
 def ranking(confidence: Confidence = Confidence.HIGH) -> ToolResult:
-    web = deploy(
-        4470, "web", ref="v9.0.0", finished_at=datetime(2026, 11, 29, 1, 5, tzinfo=UTC)
-    )
+    web = deploy(4470, "web", ref="v9.0.0", finished_at=datetime(2026, 11, 29, 1, 5, tzinfo=UTC))
     value = SuspectsRanked(
         asked="checkout",
         incident=INCIDENT,

@@ -1,0 +1,173 @@
+"""The goal check: what may be said of which observation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from bot.loop.grounding import NOTHING, Verdict, check
+from bot.loop.outcome import AnswerArguments, Claim
+from bot.loop.scratchpad import Observation, Origin, Scratchpad, Step
+from bot.loop.wire import Finish, Turn
+from support.scripted import CATALOG, NOW, asked, diff, found, no_deploy, ranking
+from tools.base import Status, ToolResult
+from tools.records import Confidence
+
+
+def pad(*results: ToolResult, question: str = "hello") -> Scratchpad:
+    observations = tuple(
+        Observation(
+            id=f"o{n}",
+            call_id=f"c{n}",
+            tool=f"tool{n}",
+            arguments={},
+            origin=Origin.RAN,
+            result=result,
+            shown=result.text,
+        )
+        for n, result in enumerate(results, 1)
+    )
+    step = Step(1, Turn(finish=Finish.TOOL_USE, model="m"), observations)
+    return Scratchpad(asked(question), "m").with_step(step)
+
+
+def verdict(
+    text: str,
+    *results: ToolResult,
+    evidence: Sequence[str] = ("o1",),
+    confidence: Confidence = Confidence.HIGH,
+    question: str = "hello",
+) -> Verdict:
+    claim = Claim(text=text, evidence=tuple(evidence))
+    arguments = AnswerArguments(headline=text, claims=(claim,), confidence=confidence)
+    return check(arguments, pad(*results, question=question))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Deploy 4471 finished 01:44 UTC, 22 min before onset",
+        "Deploy #4471 finished 02:44+01:00",
+        "payments-api 4471 finished at 2026-11-29T01:44:00Z",
+        "It finished on 2026-11-29, 22 minutes before onset",
+        "It finished 1320 s before onset",
+        "The runner-up is web 4470, v9.0.0",
+        "web 4470 finished 1 h before onset",
+        "payments most likely caused it",
+    ],
+)
+def test_a_fact_holds_by_value_however_it_is_spelled(text: str) -> None:
+    assert verdict(text, ranking()).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Deploy 4472 finished 01:44 UTC", "deploy number"),
+        ("Deploy 4471 finished 01:45 UTC", "time"),
+        ("Deploy 4471 finished 2026-11-28", "date"),
+        ("Deploy 4471 finished 23 min before onset", "duration"),
+        ("ledger did it", "service"),
+        ("See https://example.com/x", "URL"),
+        ("Error rate is 14 %", "percentage"),
+        ("It changed 13 files", "number"),
+        ("It is v2.3.2", "version"),
+        ("It changed config/pool.yaml", "file"),
+        ("Commit deadbeef99 did it", "SHA"),
+        ("It set `retry.budget: 5s → 2s`", "quoted code"),
+        ("It is INC-9", "incident id"),
+    ],
+)
+def test_a_fact_of_each_kind_that_no_observation_holds_is_caught(text: str, kind: str) -> None:
+    problems = verdict(text, ranking()).problems
+    assert any(kind in problem for problem in problems), problems
+
+
+def test_settings_files_and_counts_hold_against_a_diff() -> None:
+    text = "Deploy 4471 changed 12 files; `retry.budget: 5s → 1s` in config/retry.yaml, +80 −31"
+    assert verdict(text, diff()).problems == ()
+    assert verdict("The budget went from 5000ms to 1000 ms", diff()).problems == ()
+    assert verdict("retry.yaml changed", diff()).problems == ()
+
+
+def test_a_short_sha_is_the_long_one_it_begins() -> None:
+    sha = diff().value.deploy.sha  # type: ignore[union-attr]
+    assert verdict(f"It shipped {sha[:9]}b", diff()).problems != ()
+    assert verdict(f"It shipped {sha[:9]}", diff()).problems == ()
+    assert verdict("It was compared with " + "b" * 39 + "1", diff()).problems == ()
+
+
+def test_what_is_cited_must_be_a_successful_observation() -> None:
+    failed = ToolResult(status=Status.ERROR, summary="down", text="deploy 4471")
+    assert "no successful observation" in verdict("Deploy 4471", failed).problems[0]
+    assert "no successful observation" in verdict("x", ranking(), evidence=["o9"]).problems[0]
+    assert verdict("x", ranking(), evidence=[]).problems[0].endswith("it cites no observation")
+
+
+def test_facts_must_be_in_the_observation_that_is_cited_and_not_in_another() -> None:
+    text = "It changed 12 files"
+    assert verdict(text, ranking(), diff(), evidence=["o2"]).problems == ()
+    assert verdict(text, ranking(), diff(), evidence=["o1"]).problems != ()
+
+
+def test_words_of_the_question_are_no_evidence() -> None:
+    asked_it = "Did deploy 5555 break checkout?"
+    assert verdict("Deploy 5555 broke it", ranking(), question=asked_it).problems != ()
+
+
+def test_an_echoed_argument_supports_only_a_denial() -> None:
+    assert verdict("There is no deploy 9999", no_deploy()).problems == ()
+    assert verdict("Deploy 9999 does not exist; nearest is 4473", no_deploy()).problems == ()
+    assert verdict("Deploy 9999 changed 12 files", no_deploy()).problems != ()
+    assert verdict("Deploy 9999 was fine", no_deploy()).problems != ()
+
+
+def test_cause_is_said_flatly_only_at_high_confidence() -> None:
+    flat, hedged = "payments-api caused it", "payments-api most likely caused it"
+    assert verdict(flat, ranking()).problems == ()
+    assert verdict(hedged, ranking(Confidence.MEDIUM)).problems == ()
+    assert "say 'most likely'" in verdict(flat, ranking(Confidence.MEDIUM)).problems[0]
+    assert "cannot be named" in verdict(hedged, ranking(Confidence.NONE)).problems[0]
+    assert "cites no ranking" in verdict("The diff caused it", diff()).problems[0]
+    assert verdict("No deploy caused it", ranking(Confidence.NONE)).problems == ()
+
+
+def test_confidence_is_never_above_the_tools() -> None:
+    accepted = verdict("payments-api most likely caused it", ranking(Confidence.LOW)).accepted
+    assert accepted is not None
+    assert accepted.confidence is Confidence.LOW
+
+
+def test_the_models_lower_confidence_stands() -> None:
+    text = "payments-api most likely caused it"
+    accepted = verdict(text, ranking(), confidence=Confidence.LOW).accepted
+    assert accepted is not None
+    assert accepted.confidence is Confidence.LOW
+
+
+def test_prose_without_a_claim_reaches_nobody() -> None:
+    prose = AnswerArguments(
+        headline="Just restart the database",
+        claims=(),
+        unknowns=("it all",),
+        confidence="high",  # type: ignore[arg-type]
+    )
+    accepted = check(prose, pad(ranking())).accepted
+    assert accepted is not None
+    assert accepted.headline == NOTHING
+    bare = prose.model_copy(update={"unknowns": ()})
+    assert check(bare, pad(ranking())).accepted is None
+
+
+def test_nothing_is_salvaged_when_no_claim_holds() -> None:
+    assert verdict("Deploy 1 changed 99 files", ranking()).salvage is None
+
+
+def test_facts_of_plain_text_results_count() -> None:
+    assert verdict("It took 3 s", found("the call took 3000 ms")).problems == ()
+
+
+def test_the_clock_of_the_question_is_utc() -> None:
+    assert asked("x").asked_at == NOW
+    assert CATALOG["payments"] == "payments-api"

@@ -1,0 +1,95 @@
+"""A run that died is taken up where its journal ends: nothing that finished is done again."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.loop.journal import EVENT, FencedError, MemoryJournal, RunEnded, ToolReturned
+from bot.loop.limits import StopReason
+from bot.loop.outcome import Answer, Failure
+from bot.loop.wire import ModelError, ModelErrorKind
+from support.scripted import Lookup, ScriptedModel, answer, called, play, stop_after, turn
+
+SCRIPT = (
+    turn(called("lookup", {"what": "apples"}), called("lookup", {"what": "pears"})),
+    turn(called("lookup", {"what": "plums"})),
+    turn(answer("apples was found", ("apples was found", ["o1"]), ("plums was found", ["o3"]))),
+)
+
+
+async def whole() -> tuple[MemoryJournal, Answer]:
+    journal = MemoryJournal()
+    outcome = await play(ScriptedModel(*SCRIPT), Lookup(), journal=journal)
+    assert isinstance(outcome, Answer)
+    return journal, outcome
+
+
+def cut_after(journal: MemoryJournal, events: int) -> MemoryJournal:
+    copy = MemoryJournal()
+    copy.events = list(journal.events[:events])
+    copy.blobs = dict(journal.blobs)
+    return copy
+
+
+def finished_tools(journal: MemoryJournal) -> set[str]:
+    return {e.observation for e in journal.events if isinstance(e, ToolReturned)}
+
+
+async def test_from_every_point_of_its_journal_a_run_ends_the_same_and_repeats_nothing() -> None:
+    full, outcome = await whole()
+    for events in range(len(full.events) + 1):
+        half = cut_after(full, events)
+        turns = sum(e.kind == "model_returned" for e in half.events)
+        done = finished_tools(half) & {"o1", "o2", "o3"}
+        tool, model = Lookup(), ScriptedModel(*SCRIPT[turns:])
+        resumed = await play(model, tool, journal=half)
+        assert resumed == outcome, f"cut after {events} events"
+        assert model.left == 0
+        assert len(tool.ran) == 3 - len(done)
+        assert {e.key for e in half.events} == {e.key for e in full.events}
+        assert len(half.events) == len(full.events)
+
+
+async def test_a_run_that_has_ended_hands_back_its_outcome_and_calls_nothing() -> None:
+    full, outcome = await whole()
+    model = ScriptedModel()
+    assert await play(model, Lookup(), journal=full) == outcome
+    assert sum(isinstance(e, RunEnded) for e in full.events) == 1
+
+
+async def test_a_recorded_abort_is_met_again() -> None:
+    journal = MemoryJournal()
+    stop = stop_after()
+    stop.abort("@maya")
+    first = await play(ScriptedModel(), journal=journal, stop=stop)
+    journal.events = [e for e in journal.events if not isinstance(e, RunEnded)]
+    again = await play(ScriptedModel(), journal=journal)
+    assert isinstance(again, Failure)
+    assert again == first
+    assert again.reason is StopReason.ABORTED
+
+
+async def test_failed_attempts_count_over_a_restart() -> None:
+    busy = ModelError(ModelErrorKind.OVERLOADED, "busy", retry_after=0.0)
+    journal = MemoryJournal()
+    await play(ScriptedModel(busy, busy, busy), journal=journal)
+    journal.events = [e for e in journal.events if e.kind not in {"run_ended", "decided"}]
+    model = ScriptedModel()
+    outcome = await play(model, journal=journal)
+    assert isinstance(outcome, Failure)
+    assert outcome.reason is StopReason.MODEL_UNAVAILABLE
+
+
+async def test_a_stale_owner_is_fenced_off() -> None:
+    class Taken(MemoryJournal):
+        async def append(self, events: object, blobs: object) -> None:
+            raise FencedError("another owner has this run")
+
+    with pytest.raises(FencedError):
+        await play(ScriptedModel(), journal=Taken())
+
+
+async def test_every_event_survives_its_json() -> None:
+    full, _ = await whole()
+    for event in full.events:
+        assert EVENT.validate_json(EVENT.dump_json(event)) == event
