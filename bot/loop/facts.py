@@ -7,16 +7,13 @@ Pure. Knows neither claims nor the loop's state.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
-
-from pydantic import BaseModel
 
 from bot.loop.question import find_services
 from bot.loop.times import zone_offset
-from tools.records import Record
 
 
 class FactKind(StrEnum):
@@ -30,8 +27,12 @@ class FactKind(StrEnum):
     PATH = "file"
     PERCENT = "percentage"
     NUMBER = "number"
+    COUNT = "count"
+    NAME = "name"
     SERVICE = "service"
     CODE = "quoted code"
+    QUOTE = "quotation"
+    PERSON = "person"
     INCIDENT = "incident id"
 
 
@@ -69,12 +70,42 @@ _DEPLOY = re.compile(
 )
 _VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+(?:[-+.]?[0-9A-Za-z]+)*)(?!\w)")
 _PATH = re.compile(
-    r"(?<![\w@:/])(?:[\w.@+-]+/)+[\w.@+-]*[\w]|(?<![\w@/.])[\w-]+(?:\.[\w-]+)*\.(?:ya?ml|toml|json|py|"
+    r"(?<![\w@:/])(?:[\w.@+-]+/)+[\w@+-]*(?:\.[\w@+-]+)+|(?<![\w@:/])(?:[\w.@+-]+/){2,}[\w@+-]+"
+    r"|(?<![\w@/.])[\w-]+(?:\.[\w-]+)*\.(?:ya?ml|toml|json|py|"
     r"js|ts|go|rs|java|rb|md|rst|txt|cfg|ini|env|tf|hcl|lock|sql|sh|properties|c|h|cpp|kt|cs|php|html)\b"
+)
+_NAMED_SHA = re.compile(r"\b(?:commit|sha|revision)\s+([0-9a-f]{7,40})\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"(?<![\w.,])(?:(?P<n>\d[\d,]*)\s+(?:(?:changed\s+|new\s+)?(?P<what>files?|commits?)"
+    r"|lines?\s+(?:were\s+)?(?P<done>added|removed|deleted)|(?P<kind>additions?|deletions?)))\b"
+    r"|\b(?P<verb>added|removed|deleted)\s+(?P<m>\d[\d,]*)\s+lines?\b"
+    r"|(?<![\w.])(?P<sign>[+−])(?P<k>\d[\d,]*)(?![\w.:])",
+    re.IGNORECASE,
+)
+_COUNT_ROLES = {"d": "removed", "r": "removed", "−": "removed", "+": "added", "a": "added"}
+_NO_NAMES = (
+    r"(?!(?:the|a|an|this|that|its|last|latest|first|second|next|previous|no|each|every|of|in|by|for"
+    r"|with|and|or|is|was|to|as|at|on|new|old|earlier|later|successful|failed|version|release|tag|from"
+    r"|only|also|same|then|than|production|staging|bad|good|docs|base|before|after|against|nearest"
+    r"|runner-up|likely|one|two|all|both|any|named|commit|which|when|while|since|python|node)\b)"
+)
+_NAMED = re.compile(
+    rf"\b{_NO_NAMES}(?P<before>[a-z][\w-]+)\s+(?=(?:deploy|release)\s+#?\d)"
+    rf"|\b(?:deploy|release)\s+#?\d+\s+\({_NO_NAMES}(?P<inside>[a-z][\w-]+)(?=[,)])"
+    rf"|\b{_NO_NAMES}(?P<user>[a-z][\w-]+)\s+(?=depends\s+on\b)"
+    rf"|\bdepends\s+on\s+{_NO_NAMES}(?P<used>[a-z][\w-]+)"
+    rf"|\b{_NO_NAMES}(?P<versioned>[a-z][\w-]+)\s+(?=v?\d+\.\d+(?:\.\d+)?\b(?!\s?(?:%|ms|s|min|h)\b))",
+    re.IGNORECASE,
 )
 _PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?%")
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?![\w%]|\.\d)")
 _CODE = re.compile(r"`([^`\n]+)`")
+_QUOTE = re.compile(r"“([^“”]{2,})”|\"([^\"\n]{2,})\"")
+_PERSON = re.compile(
+    r"\bby\s+(?!(?:default|design|hand|then|now|far|itself|deploy|the|a|an)\b)"
+    r"(@?[A-Z][\w'’-]*(?:\s[A-Z][\w'’-]*){0,3}|@?[a-z]\w*[.-][\w.-]*\w|@\w+"
+    r"|(?<=deployed by )\w+|(?<=shipped by )\w+|(?<=released by )\w+|(?<=authored by )\w+)"
+)
 
 
 def _duration_seconds(amount: str, unit: str) -> float:
@@ -84,9 +115,14 @@ def _duration_seconds(amount: str, unit: str) -> float:
     return float(amount) * _SECONDS[unit[0]]
 
 
-def _clock_fact(match: re.Match[str], first: int) -> str:
-    hour, minute = int(match[first]), int(match[first + 1])
-    offset = zone_offset((match[first + 3] or "").strip() or None)
+def folded(text: str) -> str:
+    """Lower case, one blank for any run of white space."""
+    return " ".join(text.lower().split())
+
+
+def _clock_value(match: re.Match[str]) -> str:
+    hour, minute = int(match[1]), int(match[2])
+    offset = zone_offset((match[4] or "").strip() or None)
     minutes = (hour * 60 + minute - int(offset.total_seconds() // 60)) % (24 * 60)
     return f"{minutes // 60:02}:{minutes % 60:02}"
 
@@ -107,24 +143,28 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     rest = text
 
     def take(
-        pattern: re.Pattern[str], kind: FactKind, value: Callable[[re.Match[str]], str]
+        pattern: re.Pattern[str], kind: FactKind, value: Callable[[re.Match[str]], str | None]
     ) -> None:
         nonlocal rest
         for match in pattern.finditer(rest):
-            found.append(Fact(kind, value(match), match[0].strip()))
+            normal = value(match)
+            if normal is not None:
+                found.append(Fact(kind, normal, match[0].strip()))
         rest = pattern.sub(lambda m: " " * len(m[0]), rest)
 
-    found += [Fact(FactKind.CODE, _folded(code[1]), code[0]) for code in _CODE.finditer(text)]
-    found += [Fact(FactKind.SERVICE, name, name) for name in find_services(text, catalog)]
+    take(_QUOTE, FactKind.QUOTE, lambda m: folded(m[1] or m[2]))
     take(_URL, FactKind.URL, lambda m: m[0].rstrip(".,;:"))
+    found += [Fact(FactKind.CODE, folded(m[1]), m[0]) for m in _CODE.finditer(rest)]
+    rest = _CODE.sub(lambda m: _opened(m[0]), rest)
     take(_INCIDENT, FactKind.INCIDENT, lambda m: m[0].lower())
+    take(_PERSON, FactKind.PERSON, lambda m: m[1].lower())
     for match in _ISO.finditer(rest):
         if at := _iso_time(match):
             found.append(Fact(FactKind.DATE, at.date().isoformat(), match[0]))
             found.append(Fact(FactKind.TIME, f"{at:%H:%M}", match[0]))
     rest = _ISO.sub(lambda m: " " * len(m[0]), rest)
     take(_DATE, FactKind.DATE, lambda m: m[1])
-    take(_CLOCK, FactKind.TIME, lambda m: _clock_fact(m, 1))
+    take(_CLOCK, FactKind.TIME, _clock_value)
     take(
         _COMPOUND,
         FactKind.DURATION,
@@ -133,112 +173,30 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     take(_DURATION, FactKind.DURATION, lambda m: f"{_duration_seconds(m[1], m[2]):g}")
     take(_PERCENT, FactKind.PERCENT, lambda m: f"{float(m[1]):g}")
     take(_PATH, FactKind.PATH, lambda m: m[0])
+    services = find_services(rest, catalog)
+    found += [Fact(FactKind.SERVICE, name, name) for name in services]
+    for match in _NAMED.finditer(rest):
+        name = next(group for group in match.groups() if group)
+        if catalog.get(name.lower()) not in services and "." not in name:
+            found.append(Fact(FactKind.NAME, name.lower(), name))
+    take(_NAMED_SHA, FactKind.SHA, lambda m: m[1].lower())
+    take(_COUNTED, FactKind.COUNT, _count_value)
     take(_SHA, FactKind.SHA, lambda m: m[0].lower())
     take(_DEPLOY, FactKind.DEPLOY, lambda m: m[1] or m[2])
     take(_VERSION, FactKind.VERSION, lambda m: m[1].lower())
-    take(_NUMBER, FactKind.NUMBER, lambda m: f"{float(m[1].replace(',', '')):g}")
+    take(_NUMBER, FactKind.NUMBER, lambda m: f"{float(m[1].replace(',', '')):.12g}")
     return tuple(dict.fromkeys(found))
 
 
-def _folded(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip().lower()
+def _count_value(match: re.Match[str]) -> str:
+    """``files 12``, ``commits 4``, ``added 80``: the number with what it counts."""
+    number = (match["n"] or match["m"] or match["k"]).replace(",", "")
+    if match["what"]:
+        return f"{match['what'].lower().rstrip('s')}s {number}"
+    role = match["done"] or match["kind"] or match["verb"] or match["sign"]
+    return f"{_COUNT_ROLES[role[0].lower()]} {number}"
 
 
-@dataclass
-class Ground:
-    """What one observation can support: its values by kind, and its words."""
-
-    values: set[tuple[FactKind, str]] = field(default_factory=set)
-    shas: set[str] = field(default_factory=set)
-    paths: set[str] = field(default_factory=set)
-    words: str = ""
-
-    def holds(self, fact: Fact) -> bool:
-        match fact.kind:
-            case FactKind.SHA:
-                return any(sha.startswith(fact.value) for sha in self.shas)
-            case FactKind.PATH:
-                return any(
-                    path == fact.value or path.endswith(f"/{fact.value}") for path in self.paths
-                )
-            case FactKind.CODE | FactKind.INCIDENT:
-                return fact.value in self.words
-            case FactKind.NUMBER:
-                pair = (FactKind.DEPLOY, fact.value)
-                return (fact.kind, fact.value) in self.values or pair in self.values
-            case _:
-                return (fact.kind, fact.value) in self.values
-
-
-def ground(value: BaseModel | None, text: str, catalog: Mapping[str, str]) -> Ground:
-    """What a result supports: its typed value without echoes, and what its rendering adds."""
-    made = Ground(words=_folded(text))
-    echoed: set[str] = set()
-    if isinstance(value, Record):
-        _walk(value, made, catalog, echoed)
-    for fact in facts_in(text, catalog):
-        if fact.value not in echoed or (fact.kind, fact.value) in made.values:
-            _put(fact, made)
-    return made
-
-
-def _put(fact: Fact, made: Ground) -> None:
-    match fact.kind:
-        case FactKind.SHA:
-            made.shas.add(fact.value)
-        case FactKind.PATH:
-            made.paths.add(fact.value)
-        case FactKind.CODE | FactKind.INCIDENT:
-            pass  # the words hold it
-        case _:
-            made.values.add((fact.kind, fact.value))
-
-
-def _walk(record: Record, made: Ground, catalog: Mapping[str, str], echoed: set[str]) -> None:
-    for name in type(record).model_fields:
-        for item in _flat(getattr(record, name)):
-            if name in record.echoes:
-                echoed.update(f.value for f in facts_in(f"deploy {item} {item}", catalog))
-            elif isinstance(item, Record):
-                _walk(item, made, catalog, echoed)
-            else:
-                _leaf(name, item, made, catalog)
-
-
-def _flat(item: object) -> Iterator[object]:
-    if isinstance(item, Iterable) and not isinstance(item, str | BaseModel):
-        for one in item:
-            yield from _flat(one)
-    elif item is not None:
-        yield item
-
-
-def _leaf(name: str, item: object, made: Ground, catalog: Mapping[str, str]) -> None:
-    match item:
-        case datetime():
-            made.values.add((FactKind.DATE, item.date().isoformat()))
-            made.values.add((FactKind.TIME, f"{item:%H:%M}"))
-        case date() | bool():
-            pass
-        case timedelta():
-            seconds = item.total_seconds()
-            for unit in (1.0, 60.0, 3600.0, 86400.0):
-                made.values.add((FactKind.DURATION, f"{seconds // unit * unit:g}"))
-                made.values.add((FactKind.DURATION, f"{round(seconds / unit) * unit:g}"))
-        case int() | float():
-            kind = FactKind.DEPLOY if name == "number" else FactKind.NUMBER
-            made.values.add((kind, f"{item:g}" if isinstance(item, float) else str(item)))
-        case str():
-            if name in {"sha", "base_sha"}:
-                made.shas.add(item.lower())
-            if name in {"path", "previous_path"}:
-                made.paths.add(item)
-            if name in {"service", "services"}:
-                made.values.add((FactKind.SERVICE, catalog.get(item.lower(), item)))
-            if name == "ref":
-                made.values.add((FactKind.VERSION, item.lower().removeprefix("v")))
-            made.words += " " + _folded(item)
-            for fact in facts_in(item, catalog):
-                _put(fact, made)
-        case _:
-            pass
+def _opened(code: str) -> str:
+    """A simple name in backticks is read like plain text; longer code stands for itself alone."""
+    return f" {code[1:-1]} " if re.fullmatch(r"`#?[\w.+-]+`", code) else " " * len(code)

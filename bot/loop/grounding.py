@@ -1,21 +1,20 @@
 """The goal check between the signal and the reply: facts of a claim against its observations (M6).
 
-Pure. A claim holds if every fact in it occurs in a cited, successful observation, by value. A claim
-of an empty search supports "no such thing" alone. Cause needs the tool's confidence. Knows the
-scratchpad; decides nothing about the run.
+Pure. What a single claim may say is ``claims.py``'s; here stand the whole answer: its headline, the
+parts of the question (M21), the confidence, the runner-up, and what may still be said of an answer
+that was rejected. Knows the scratchpad; decides nothing about the run.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.loop.facts import Fact, FactKind, Ground, facts_in, ground
+from bot.loop.claims import Grounds, claim_problems
 from bot.loop.outcome import Answer, AnswerArguments, Cited, Claim
 from bot.loop.question import Part, PartKind
 from bot.loop.scratchpad import Observation, Scratchpad
-from tools.base import Status
 from tools.records import (
     Confidence,
     DeploysFound,
@@ -28,20 +27,7 @@ from tools.records import (
 NOTHING = "I found nothing that answers this."
 """The headline of an answer without claims, by code: prose that nothing backs reaches nobody."""
 
-_NEGATIVE = re.compile(
-    r"\b(?:no|not|none|never|neither|nor|nothing|without|cannot|missing|unknown)\b|n['’]t\b",
-    re.IGNORECASE,
-)
-_CAUSAL = re.compile(
-    r"\b(?:caus\w+|root cause|culprit|broke|responsible for|to blame|because of|triggered|led to"
-    r"|introduced by|brought down|took down|is behind)\b",
-    re.IGNORECASE,
-)
-_HEDGED = re.compile(
-    r"\b(?:likely|probabl[ey]|possibl[ey]|may|might|could|perhaps|suspects?|suspected|candidates?"
-    r"|runner-up|unclear|appears?|seems?)\b",
-    re.IGNORECASE,
-)
+_CAUSE_NAMED = re.compile(r"\b(?:caus\w+|culprit|suspect|broke|behind|blame)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -57,16 +43,16 @@ class Verdict:
 
 def check(arguments: AnswerArguments, pad: Scratchpad) -> Verdict:
     """Hold an answer against the scratchpad's observations."""
-    grounds = _Grounds(pad)
+    grounds = Grounds(pad)
     problems: list[str] = []
     held: list[Claim] = []
     for number, claim in enumerate(arguments.claims, 1):
-        wrong = _claim_problems(claim.text, claim.evidence, grounds)
+        wrong = claim_problems(claim.text, claim.evidence, grounds)
         problems += [f"claim {number}: {text}" for text in wrong]
         if not wrong:
             held.append(claim)
     cited = tuple(dict.fromkeys(e for claim in arguments.claims for e in claim.evidence))
-    headline = _claim_problems(arguments.headline, cited, grounds) if arguments.claims else []
+    headline = claim_problems(arguments.headline, cited, grounds) if arguments.claims else []
     if not arguments.claims and not arguments.unknowns:
         problems.append("there are no claims: make at least one, or list what is unknown")
     problems += [f"headline: {text}" for text in headline]
@@ -126,68 +112,6 @@ def _names(unknown: str, part: Part) -> bool:
     return bool(words & set(re.findall(r"[\w.-]{3,}", unknown.lower())))
 
 
-class _Grounds:
-    """What each citable observation supports, made when first asked for."""
-
-    def __init__(self, pad: Scratchpad) -> None:
-        self.pad = pad
-        self.catalog: Mapping[str, str] = pad.question.catalog
-        self._made: dict[str, Ground] = {}
-
-    def of(self, observation: Observation) -> Ground:
-        if observation.id not in self._made:
-            result = observation.result
-            self._made[observation.id] = ground(result.value, result.text, self.catalog)
-        return self._made[observation.id]
-
-
-def _claim_problems(text: str, evidence: Sequence[str], grounds: _Grounds) -> list[str]:
-    pad = grounds.pad
-    unknown = [e for e in evidence if e not in pad.evidence]
-    if unknown:
-        known = ", ".join(pad.evidence) or "none yet"
-        return [
-            f"{', '.join(unknown)} is no successful observation; those that can be cited: {known}"
-        ]
-    if not evidence:
-        return ["it cites no observation"]
-    cited = [pad.evidence[e] for e in evidence]
-    negative = bool(_NEGATIVE.search(text))
-    positive = [o for o in cited if o.result.status is Status.OK]
-    problems = []
-    for fact in facts_in(text, grounds.catalog):
-        if any(grounds.of(o).holds(fact) for o in positive):
-            continue
-        if negative and any(_denies(o, fact) for o in cited):
-            continue
-        problems.append(f"{fact.kind.value} {fact.said!r} does not occur in {', '.join(evidence)}")
-    return problems + _causal_problems(text, cited, negative=negative)
-
-
-def _denies(observation: Observation, fact: Fact) -> bool:
-    """An empty search supports "there is no …" of what it searched for, and of what it listed."""
-    result = observation.result
-    searched = f"{result.text} {' '.join(str(v) for v in observation.arguments.values())}"
-    said = fact.said.lower().strip("`")
-    number = fact.kind in {FactKind.DEPLOY, FactKind.NUMBER}
-    needle = fact.value if number else said
-    return bool(re.search(rf"(?<![\w.]){re.escape(needle)}(?![\w])", searched.lower()))
-
-
-def _causal_problems(text: str, cited: Sequence[Observation], *, negative: bool) -> list[str]:
-    if not _CAUSAL.search(text) or negative:
-        return []
-    rankings = [o.result.value for o in cited if isinstance(o.result.value, SuspectsRanked)]
-    if not rankings:
-        return ["it names a cause, but cites no ranking of suspects (search_deploy with incident)"]
-    confidence = max((r.confidence for r in rankings), key=lambda c: c.rank)
-    if confidence is Confidence.NONE:
-        return ["the tool says that no deploy explains it: a cause cannot be named"]
-    if confidence is not Confidence.HIGH and not _HEDGED.search(text):
-        return [f"the tool's confidence is {confidence.value}: say 'most likely', not 'caused'"]
-    return []
-
-
 def _answer(arguments: AnswerArguments, claims: Sequence[Claim], pad: Scratchpad) -> Answer:
     """The answer as it is posted: confidence capped, the runner-up and the gaps added by code."""
     cited_ids = dict.fromkeys(e for claim in claims for e in claim.evidence)
@@ -222,7 +146,7 @@ def _runner_up(
     if len(ranked.suspects) < 2 or ranked.confidence is Confidence.NONE:
         return None
     said = " ".join([arguments.headline, *(claim.text for claim in claims)])
-    if not _CAUSAL.search(said) or re.search(r"\brunner-up\b", said, re.IGNORECASE):
+    if not _CAUSE_NAMED.search(said) or re.search(r"\brunner-up\b", said, re.IGNORECASE):
         return None
     second: Suspect = ranked.suspects[1]
     why = second.reasons[0].text if second.reasons else "ranked second"

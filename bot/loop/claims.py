@@ -1,0 +1,245 @@
+"""What is wrong with one claim: facts that stand in no cited row, denials and causes that nobody
+established (M20).
+
+Pure. A claim is read in chunks ("…, …; … and …"): the facts of one chunk must stand together in one
+row. A chunk that names no deploy speaks of the one named before it. Knows no answer and no run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from bot.loop.facts import Fact, FactKind, facts_in
+from bot.loop.rows import Row, Rows, holds, names_of
+from bot.loop.scratchpad import Observation, Scratchpad
+from tools.base import Status
+from tools.records import Confidence, Deploy, SuspectsRanked
+
+_SAID = re.compile(r"“[^“”]*”|\"[^\"\n]*\"|`[^`\n]*`")
+_NEGATIVE = re.compile(
+    r"\b(?:no|not|none|never|neither|nor|nothing|without|cannot|isnt|dont|didnt)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_CAUSAL = re.compile(
+    r"\b(?:caus\w+|root cause|culprit|broke|broken by|responsible for|to blame|blame for|because of"
+    r"|due to|triggered|led to|introduced by|brought down|took down|is behind|was behind)\b",
+    re.IGNORECASE,
+)
+_SUBJECT_AFTER = re.compile(
+    r"\b(?:(?:caused|triggered|broken|introduced|explained)\s+by|because of|due to"
+    r"|(?:root )?cause\w*(?: of [^,;]*?)?\s*(?:is|was|:)|culprit\s*(?:is|was|:))",
+    re.IGNORECASE,
+)
+_HEDGED = re.compile(
+    r"\b(?:likely|likeliest|probabl[ey]|possibl[ey]|may|might|could|perhaps|suspects?|suspected"
+    r"|candidates?|runner-up|unclear|appears?|seems?|first suspect)\b",
+    re.IGNORECASE,
+)
+_WEAK = re.compile(
+    r"\b(?:may|might|could|possibl[ey]|perhaps|candidates?|runner-up|unclear|less likely)\b",
+    re.IGNORECASE,
+)
+_BREAKS = re.compile(
+    r"[;•\n]\s*|,\s+|\.\s+|\s+[–—]\s+|\s+and\s+|\s+but\s+|\s+while\s+|\s+whereas\s+"
+    r"|\s+(?=(?:against|compared (?:with|to)|over|since|than|instead of)\s)"
+)
+_ASIDE = re.compile(
+    r"^(?:against|compared (?:with|to)|over|since|than|instead of)\b", re.IGNORECASE
+)
+_ANCHORS = frozenset({FactKind.DEPLOY, FactKind.NUMBER, FactKind.VERSION, FactKind.SHA})
+
+
+class Grounds:
+    """The rows of each citable observation, made when first asked for."""
+
+    def __init__(self, pad: Scratchpad) -> None:
+        self.pad = pad
+        self.catalog: Mapping[str, str] = pad.question.catalog
+        self._made: dict[str, Rows] = {}
+
+    def rows(self, observation: Observation) -> Rows:
+        if observation.id not in self._made:
+            self._made[observation.id] = Rows(observation.result, self.catalog)
+        return self._made[observation.id]
+
+
+def claim_problems(text: str, evidence: Sequence[str], grounds: Grounds) -> list[str]:
+    """Plain sentences, one for each thing that is wrong; none when the claim holds."""
+    pad = grounds.pad
+    unknown = [e for e in evidence if e not in pad.evidence]
+    if unknown:
+        known = ", ".join(pad.evidence) or "none yet"
+        return [
+            f"{', '.join(unknown)} is no successful observation; those that can be cited: {known}"
+        ]
+    if not evidence:
+        return ["it cites no observation"]
+    cited = [pad.evidence[e] for e in evidence]
+    return [*_chunk_problems(text, cited, grounds), *causal_problems(text, cited, grounds.catalog)]
+
+
+def chunks(text: str) -> Iterator[tuple[str, bool]]:
+    """The claim in pieces that each say one thing; brackets, quotations and code stay whole. With
+    each, whether "and" joins it to the piece before: then it goes on about the same file.
+    """
+    masked = _SAID.sub(lambda m: "x" * len(m[0]), text)
+    masked = re.sub(r"\([^()]*\)", lambda m: "x" * len(m[0]), masked)
+    start, joined = 0, False
+    for found in _BREAKS.finditer(masked):
+        yield text[start : found.start()], joined
+        start, joined = found.end(), found[0].strip() == "and"
+    yield text[start:], joined
+
+
+def _chunk_problems(text: str, cited: Sequence[Observation], grounds: Grounds) -> list[str]:
+    ids = ", ".join(o.id for o in cited)
+    problems: list[str] = []
+    about: set[str] = set()
+    file: tuple[Fact, ...] = ()
+    for chunk, joined in chunks(text):
+        facts = facts_in(chunk, grounds.catalog)
+        files = tuple(f for f in facts if f.kind is FactKind.PATH)
+        if joined and facts and not files:
+            facts = (*facts, *file)
+        else:
+            file = files if len(files) == 1 else ()
+        quotations = not _CAUSAL.search(chunk)
+        sight = _Sight(cited, grounds, quotations=quotations)
+        named = sight.deploys_in(facts)
+        if _NEGATIVE.search(_SAID.sub(" ", chunk)):
+            if not _denied(chunk, facts, cited, sight):
+                problems.append(f"nothing in {ids} shows that {chunk.strip()!r}")
+        elif not sight.together(facts, named or about):
+            problems += _missing(facts, sight, ids)
+        if named and not _ASIDE.search(chunk.strip()):
+            about = named
+    return problems
+
+
+def _missing(facts: Sequence[Fact], sight: _Sight, ids: str) -> list[str]:
+    """Which facts stand nowhere; or, if each stands somewhere, that they do not belong together."""
+    absent = [f for f in facts if not sight.together([f], set())]
+    if absent:
+        return [f"{f.kind.value} {f.said!r} does not occur in {ids}" for f in absent]
+    said = ", ".join(dict.fromkeys(fact.said for fact in facts))
+    return [f"{said}: these do not belong together in {ids}"]
+
+
+class _Sight:
+    """What the cited observations show, seen from one chunk."""
+
+    def __init__(self, cited: Sequence[Observation], grounds: Grounds, *, quotations: bool) -> None:
+        self._quotations = quotations
+        self._sources = [
+            grounds.rows(o)
+            for o in cited
+            if o.result.status is Status.OK or o.result.value is not None
+        ]
+        self._rows = [row for source in self._sources for row in source.all]
+        self._common = [source.root for source in self._sources if not source.root.deploys]
+
+    def deploys_in(self, facts: Sequence[Fact]) -> set[str]:
+        """The deploys that these facts name, by any of their names."""
+        known: set[str] = set().union(*(row.deploys for row in self._rows))
+        named = {f.value for f in facts if f.kind in _ANCHORS and f.value in known}
+        for fact in facts:
+            if fact.kind is FactKind.SHA:
+                named |= {name for name in known if name.startswith(fact.value)}
+        return named
+
+    def together(self, facts: Sequence[Fact], about: set[str]) -> bool:
+        """Whether one row, with what encloses it and what is known of its deploy, holds them all."""
+        if not facts:
+            return True
+        if any(self._covers(row, facts, about) for row in self._rows):
+            return True
+        lines = (line for source in self._sources for line in source.lines_for(facts))
+        return any(self._covers(line, facts, about) for line in lines)
+
+    def _covers(self, row: Row, facts: Sequence[Fact], about: set[str]) -> bool:
+        chain = list(row.chain())
+        deploys = set().union(*(one.deploys for one in chain))
+        if about and deploys and not deploys & about:
+            return False
+        seen = [*chain, *self._common]
+        if deploys:
+            seen += [r for r in self._rows if r.deploys & deploys]
+        return all(holds(seen, fact, quotations=self._quotations) for fact in facts)
+
+    def denying(self, facts: Sequence[Fact]) -> bool:
+        """Whether a tool's own sentence holds these facts and says no."""
+        return any(
+            _NEGATIVE.search(words) and all(holds([row], f, quotations=False) for f in facts)
+            for row in self._rows
+            for words in row.words
+        )
+
+
+def _denied(chunk: str, facts: Sequence[Fact], cited: Sequence[Observation], sight: _Sight) -> bool:
+    """Whether something cited establishes the denial: an empty search for it, a ranking that found
+    nothing or put something else first, or a tool's own words.
+    """
+    for observation in cited:
+        value = observation.result.value
+        if observation.result.status is Status.EMPTY:
+            searched = _searched(observation)
+            if all(_sought(f, searched) or sight.together([f], set()) for f in facts):
+                return True
+        if isinstance(value, SuspectsRanked) and sight.together(facts, set()):
+            if value.confidence is Confidence.NONE:
+                return True
+            first = {*names_of(value.suspects[0].deploy), value.suspects[0].deploy.service}
+            named = {f.value for f in facts if f.kind in _ANCHORS or f.kind is FactKind.SERVICE}
+            if _CAUSAL.search(chunk) and named and not named & first:
+                return True
+    return sight.denying(facts)
+
+
+def _searched(observation: Observation) -> str:
+    said = " ".join(str(value) for value in observation.arguments.values())
+    return f"{observation.result.text} {said}".lower()
+
+
+def _sought(fact: Fact, searched: str) -> bool:
+    plain = fact.kind in {FactKind.DEPLOY, FactKind.NUMBER}
+    needle = fact.value if plain else fact.said.lower().strip('`“”"')
+    return bool(re.search(rf"(?<![\w.]){re.escape(needle)}(?!\w)", searched))
+
+
+def causal_problems(
+    text: str, cited: Sequence[Observation], catalog: Mapping[str, str]
+) -> list[str]:
+    """A cause needs a ranking, its confidence, and its first suspect."""
+    bare = _SAID.sub(" ", text)
+    causal = _CAUSAL.search(bare)
+    if causal is None or _NEGATIVE.search(bare):
+        return []
+    rankings = [o.result.value for o in cited if isinstance(o.result.value, SuspectsRanked)]
+    if not rankings:
+        return ["it names a cause, but cites no ranking of suspects (search_deploy with incident)"]
+    ranked = max(rankings, key=lambda r: r.confidence.rank)
+    if ranked.confidence is Confidence.NONE or not ranked.suspects:
+        return ["the tool says that no deploy explains it: a cause cannot be named"]
+    if ranked.confidence is not Confidence.HIGH and not _HEDGED.search(bare):
+        return [f"the tool's confidence is {ranked.confidence.value}: say 'most likely'"]
+    after = _SUBJECT_AFTER.search(bare)
+    subject = bare[after.end() :] if after else bare[: causal.start()]
+    allowed = ranked.suspects if _WEAK.search(bare) else ranked.suspects[:1]
+    return _wrong_subject(facts_in(subject, catalog), [s.deploy for s in allowed])
+
+
+def _wrong_subject(facts: Sequence[Fact], allowed: Sequence[Deploy]) -> list[str]:
+    names = {name for deploy in allowed for name in names_of(deploy)}
+    services = {deploy.service for deploy in allowed}
+    deploys = [f for f in facts if f.kind in _ANCHORS]
+    blamed = [f for f in facts if f.kind is FactKind.SERVICE]
+    wrong = [f for f in deploys if f.kind is FactKind.DEPLOY and f.value not in names]
+    if not wrong and blamed and not any(f.value in services for f in blamed):
+        wrong = blamed
+    if not wrong:
+        return []
+    first = allowed[0]
+    return [
+        f"{wrong[0].said!r} is not the tool's first suspect: that is {first.service} {first.label}"
+    ]

@@ -1,0 +1,238 @@
+"""What one observation can support, as rows: facts that belong together (M20).
+
+A deploy is a row, a changed setting is a row under its diff, a line of text is a row. Facts that a
+claim puts together must stand together in one row, with what encloses it: so a time of one deploy
+never passes for another's. Echoes of the arguments are left out; quotations of other people's text
+are kept apart. Pure; knows no claim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from pydantic import BaseModel
+
+from bot.loop.facts import Fact, FactKind, facts_in, folded
+from tools.base import ToolResult
+from tools.records import Deploy, DiffShown, Record
+
+Pair = tuple[FactKind, str]
+_SENTENCES = frozenset({"ruled_out", "not_searched", "base_why"})
+"""Fields that hold a tool's own sentences, each about something of its own."""
+_PEOPLE = frozenset({"actor", "author", "authors"})
+_COUNTS = {
+    "files_total": "files",
+    "commits_total": "commits",
+    "added": "added",
+    "removed": "removed",
+}
+"""Fields that count something which a claim names beside the number."""
+_WHOLE_TEXT = 400_000
+"""Characters of a text that are searched for facts which no typed row holds."""
+
+
+@dataclass
+class Row:
+    """``deploys`` are the numbers, refs and SHAs that the row is about; ``quoted`` holds what only
+    other people's words say.
+    """
+
+    facts: set[Pair] = field(default_factory=set)
+    shas: set[str] = field(default_factory=set)
+    paths: set[str] = field(default_factory=set)
+    words: list[str] = field(default_factory=list)
+    quoted: set[Pair] = field(default_factory=set)
+    quotes: list[str] = field(default_factory=list)
+    deploys: set[str] = field(default_factory=set)
+    parent: Row | None = None
+
+    def chain(self) -> Iterator[Row]:
+        row: Row | None = self
+        while row is not None:
+            yield row
+            row = row.parent
+
+
+def holds(rows: Iterable[Row], fact: Fact, *, quotations: bool) -> bool:
+    """Whether the fact stands in any of these rows. ``quotations`` admits other people's words."""
+    return any(_in_row(row, fact, quotations=quotations) for row in rows)
+
+
+def _in_row(row: Row, fact: Fact, *, quotations: bool) -> bool:
+    texts = [*row.words, *row.quotes] if quotations or fact.kind is FactKind.QUOTE else row.words
+    match fact.kind:
+        case FactKind.SHA:
+            return any(sha.startswith(fact.value) for sha in row.shas)
+        case FactKind.PATH:
+            if any(p == fact.value or p.endswith(f"/{fact.value}") for p in row.paths):
+                return True
+        case FactKind.CODE | FactKind.QUOTE | FactKind.INCIDENT | FactKind.PERSON | FactKind.NAME:
+            return any(_has_words(text, fact.value.lstrip("@")) for text in texts)
+        case FactKind.NUMBER:
+            if (FactKind.DEPLOY, fact.value) in row.facts:
+                return True
+        case _:
+            pass
+    pair = (fact.kind, fact.value)
+    return pair in row.facts or (quotations and pair in row.quoted)
+
+
+def _has_words(text: str, needle: str) -> bool:
+    """Whether the words stand in the text with nothing growing on at either end."""
+    at = text.find(needle)
+    while at >= 0:
+        end = at + len(needle)
+        before = at == 0 or not (_wordy(text[at - 1]) and _wordy(needle[0]))
+        after = end == len(text) or not (_wordy(text[end]) and _wordy(needle[-1]))
+        if before and after:
+            return True
+        at = text.find(needle, at + 1)
+    return False
+
+
+def _wordy(char: str) -> bool:
+    return char.isalnum() or char == "_"
+
+
+class Rows:
+    """The rows of one result, and its text for what no typed row holds."""
+
+    def __init__(self, result: ToolResult, catalog: Mapping[str, str]) -> None:
+        self._catalog = catalog
+        self.all: list[Row] = []
+        self.root = Row()
+        value = result.value
+        if isinstance(value, Record):
+            self._fill(value, self.root)
+        self.all.append(self.root)
+        typed = value is not None and not isinstance(value, DiffShown) and value.kind != "page"
+        self._lines = () if typed else tuple(result.text[:_WHOLE_TEXT].splitlines())
+        if not isinstance(value, Record):
+            for fact in facts_in(result.summary, catalog):
+                self._put(fact, self.root.facts, self.root)
+
+    def lines_for(self, facts: Sequence[Fact]) -> Iterator[Row]:
+        """The lines of the text that could hold all these facts, as rows under the root."""
+        tokens = {token for fact in facts for token in re.findall(r"\w+", fact.said.lower())[:1]}
+        if not tokens:
+            return
+        rarest = max(tokens, key=len)
+        found = 0
+        for line in self._lines:
+            if rarest in line.lower():
+                row = Row(parent=self.root, words=[folded(line)])
+                for fact in facts_in(line, self._catalog):
+                    self._put(fact, row.facts, row)
+                yield row
+                found += 1
+                if found >= 200:
+                    return
+
+    def _fill(self, record: Record, row: Row) -> None:
+        if isinstance(record, Deploy):
+            row.deploys |= names_of(record)
+        for name in type(record).model_fields:
+            if name in record.echoes:
+                continue
+            for item in _flat(getattr(record, name)):
+                if isinstance(item, Record):
+                    child = Row(parent=row)
+                    self._fill(item, child)
+                    self.all.append(child)
+                    self._lift(name, item, child, row)
+                elif isinstance(item, str) and name in _SENTENCES:
+                    child = Row(parent=row)
+                    self._text(name, item, child)
+                    self.all.append(child)
+                else:
+                    self._leaf(name, item, row, quoted=name in record.quotes)
+
+    def _lift(self, name: str, item: Record, child: Row, row: Row) -> None:
+        """A record that *is* its parent's subject lends it its facts; a base stands for itself."""
+        if isinstance(item, Deploy) and name == "deploy":
+            row.deploys |= child.deploys
+        elif isinstance(item, Deploy) and name == "base":
+            child.parent = None
+        elif name == "incident":
+            row.facts |= child.facts
+            row.words += child.words
+            row.quoted |= child.quoted
+            row.quotes += child.quotes
+
+    def _leaf(self, name: str, item: object, row: Row, *, quoted: bool) -> None:
+        match item:
+            case datetime():
+                row.facts |= {
+                    (FactKind.DATE, item.date().isoformat()),
+                    (FactKind.TIME, f"{item:%H:%M}"),
+                }
+            case timedelta():
+                row.facts |= {(FactKind.DURATION, f"{s:g}") for s in _roundings(item)}
+            case bool():
+                pass
+            case int() | float():
+                kind = FactKind.DEPLOY if name == "number" else FactKind.NUMBER
+                row.facts.add((kind, str(item) if isinstance(item, int) else f"{item:.12g}"))
+                if role := _COUNTS.get(name):
+                    row.facts.add((FactKind.COUNT, f"{role} {item}"))
+            case str() if quoted:
+                row.quotes.append(folded(item))
+                row.quoted |= {(f.kind, f.value) for f in facts_in(item, self._catalog)}
+            case str():
+                self._text(name, item, row)
+            case _:
+                pass
+
+    def _text(self, name: str, item: str, row: Row) -> None:
+        row.words.append(folded(item))
+        if name in {"sha", "base_sha"}:
+            row.shas.add(item.lower())
+        elif name in {"path", "previous_path"}:
+            row.paths.add(item)
+            row.paths.add(item.rsplit("/", 1)[-1])
+        elif name in {"service", "services"}:
+            row.facts.add((FactKind.SERVICE, self._catalog.get(item.lower(), item)))
+        elif name == "ref":
+            row.facts.add((FactKind.VERSION, _version(item)))
+        if name not in _PEOPLE:
+            for fact in facts_in(item, self._catalog):
+                self._put(fact, row.facts, row)
+
+    def _put(self, fact: Fact, facts: set[Pair], row: Row) -> None:
+        match fact.kind:
+            case FactKind.SHA:
+                row.shas.add(fact.value)
+            case FactKind.PATH:
+                row.paths.add(fact.value)
+            case _:
+                facts.add((fact.kind, fact.value))
+
+
+def names_of(deploy: Deploy) -> set[str]:
+    """What a claim may call this deploy: its number, its version, its SHA, its id."""
+    names = {deploy.id.lower(), _version(deploy.ref), (deploy.sha or "").lower()}
+    if deploy.number is not None:
+        names.add(str(deploy.number))
+    return names - {""}
+
+
+def _version(ref: str | None) -> str:
+    return (ref or "").lower().removeprefix("v")
+
+
+def _roundings(length: timedelta) -> set[float]:
+    """A span in seconds, and as people round it to minutes, hours or days."""
+    seconds = length.total_seconds()
+    units = (1.0, 60.0, 3600.0, 86400.0)
+    return {f(seconds / unit) * unit for unit in units for f in (int, round)}
+
+
+def _flat(item: object) -> Iterator[object]:
+    if isinstance(item, Iterable) and not isinstance(item, str | BaseModel):
+        for one in item:
+            yield from _flat(one)
+    elif item is not None:
+        yield item
