@@ -6,6 +6,7 @@ model, so every fact below comes from the observation that it cites.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -22,8 +23,10 @@ from tools.records import (
     DiffShown,
     Direction,
     FileKind,
+    Highlight,
     Incident,
     IncidentsFound,
+    Suspect,
     SuspectsRanked,
 )
 
@@ -31,6 +34,10 @@ CAN_ANSWER = (
     "Without a language model I can say which deploy most likely caused an incident, what changed in "
     "a deploy, who deployed what and when, and what was deployed in a window of time"
 )
+_TOLD_ALREADY = frozenset({"recent", "size"})
+"""Reasons that the sentence about the time says, or that say little."""
+LONGEST_CODE = 120
+"""Characters of a changed setting that are shown in a sentence."""
 LISTED = 6
 """Deploys of a listing that are named one by one."""
 
@@ -43,6 +50,7 @@ class Said:
     claims: list[Claim] = field(default_factory=list)
     unknowns: list[str] = field(default_factory=list)
     confidences: list[Confidence] = field(default_factory=list)
+    diffs: set[str] = field(default_factory=set)
 
     def claim(self, text: str, *evidence: Seen) -> None:
         claim = Claim(text=text[:600], evidence=tuple(dict.fromkeys(seen.id for seen in evidence)))
@@ -53,7 +61,8 @@ class Said:
 def write(request: Request) -> AnswerArguments:
     """The answer to every part that the observations speak to; the rest is listed as unknown."""
     said = Said()
-    for part in request.question.parts:
+    parts = sorted(request.question.parts, key=lambda p: p.kind is not PartKind.CAUSE)
+    for part in parts:
         before = len(said.claims)
         match part.kind:
             case PartKind.CAUSE:
@@ -73,10 +82,15 @@ def write(request: Request) -> AnswerArguments:
         headline=headline[:400],
         claims=tuple(said.claims[:12]),
         unknowns=tuple(said.unknowns[:8]),
-        confidence=min(said.confidences, key=lambda c: c.rank)
-        if said.confidences
-        else Confidence.HIGH,
+        confidence=_confidence(said),
     )
+
+
+def _confidence(said: Said) -> Confidence:
+    """The lowest that a ranking gave; plain look-ups are certain; nothing said is none."""
+    if said.confidences:
+        return min(said.confidences, key=lambda c: c.rank)
+    return Confidence.HIGH if said.claims else Confidence.NONE
 
 
 # --- the cause -----------------------------------------------------------------------------------
@@ -96,7 +110,8 @@ def _cause(request: Request, said: Said) -> None:
     first = value.suspects[0]
     deploy = first.deploy
     diff = _diff_seen(request, deploy)
-    what = _headline_change(diff[1]) if diff else ""
+    words = _words_of(first)
+    what = _headline_change(diff[1], words) if diff else ""
     likely = {
         Confidence.HIGH: "most likely caused",
         Confidence.MEDIUM: "most likely caused",
@@ -104,11 +119,11 @@ def _cause(request: Request, said: Said) -> None:
     said.headlines.append(f"{name_of(deploy)} {likely} {incident}{what and f': {what}'}")
     at = when(deploy.at, value.onset)
     said.claim(f"{_full_name(deploy)} finished {at}, {span(first.before_onset)} before onset", seen)
-    telling = [reason.text for reason in first.reasons[:3]]
+    telling = [reason.text for reason in first.reasons if reason.name not in _TOLD_ALREADY]
     if telling:
-        said.claim(f"Why it: {'; '.join(telling)}", seen)
+        said.claim(f"Why it: {'; '.join(telling[:3])}", seen)
     if diff:
-        _diff_claims(*diff, said)
+        _diff_claim(*diff, said, words)
     if len(value.suspects) > 1:
         second = value.suspects[1]
         why = second.reasons[0].text if second.reasons else "ranked second"
@@ -159,7 +174,9 @@ def _changes(part: Part, request: Request, said: Said) -> None:
         if not said.headlines:
             change = _headline_change(diff) or f"{diff.files_total} files changed"
             said.headlines.append(f"{_full_name(diff.deploy)}: {change}")
-        _diff_claims(found[0], diff, said)
+        _diff_claim(found[0], diff, said)
+        if not any(p.kind is PartKind.CAUSE for p in request.question.parts):
+            _commits_claim(found[0], diff, said)
         return
     asked = part.deploy.asked if part.deploy else None
     for seen in request.seen:
@@ -188,16 +205,39 @@ def _diff_seen(request: Request, deploy: Deploy) -> tuple[Seen, DiffShown] | Non
     return None
 
 
-def _headline_change(diff: DiffShown) -> str:
-    """The one change to name first: the riskiest highlight."""
+def _words_of(suspect: Suspect) -> frozenset[str]:
+    """The incident's words that the tool found in the changed lines."""
+    found = (re.findall(r"`([^`]+)`", reason.text) for reason in suspect.reasons)
+    return frozenset(word.lower() for words in found for word in words)
+
+
+def _telling(diff: DiffShown, words: frozenset[str]) -> list[Highlight]:
+    """The highlights, those that speak the incident's words first, else the riskiest first."""
+    return sorted(diff.highlights, key=lambda h: not any(word in h.text.lower() for word in words))
+
+
+def _shown(highlight: Highlight) -> str:
+    """The change as code; only its name where the whole would drown the sentence."""
+    if len(highlight.text) <= LONGEST_CODE:
+        return f"`{highlight.text}`"
+    return f"a change of `{highlight.key}`"
+
+
+def _headline_change(diff: DiffShown, words: frozenset[str] = frozenset()) -> str:
+    """The one change to name first."""
     if diff.direction is Direction.ROLLBACK:
         return "it is a rollback"
     if diff.highlights:
-        return f"`{diff.highlights[0].text}`"
+        return _shown(_telling(diff, words)[0])
     return ""
 
 
-def _diff_claims(seen: Seen, diff: DiffShown, said: Said) -> None:
+def _diff_claim(
+    seen: Seen, diff: DiffShown, said: Said, words: frozenset[str] = frozenset()
+) -> None:
+    if seen.id in said.diffs:
+        return
+    said.diffs.add(seen.id)
     size = f"{diff.files_total} {'file' if diff.files_total == 1 else 'files'}"
     lead = f"Deploy {diff.deploy.label}" if diff.deploy.number is not None else name_of(diff.deploy)
     match diff.direction:
@@ -213,7 +253,7 @@ def _diff_claims(seen: Seen, diff: DiffShown, said: Said) -> None:
                 f"{lead} is a rollback: it took away {', '.join(away) or size} ({size})", seen
             )
         case Direction.FORWARD | Direction.DIVERGED:
-            tops = [f"`{h.text}` in {h.path}" for h in diff.highlights[:3]]
+            tops = [f"{_shown(h)} in {h.path}" for h in _telling(diff, words)[:3]]
             if not tops:
                 kinds = [f for f in diff.files if f.kind is not FileKind.GENERATED]
                 tops = [f.path for f in kinds[:3]]
@@ -221,7 +261,11 @@ def _diff_claims(seen: Seen, diff: DiffShown, said: Said) -> None:
                 f"{lead} changed {size}: {'; '.join(tops)}" if tops else f"{lead} changed {size}",
                 seen,
             )
-    subjects = [c for c in diff.commits[:3] if c.subject]
+
+
+def _commits_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
+    """What the authors say of it, as quotations."""
+    subjects = [c for c in diff.commits if c.subject and not c.subject.startswith("Merge ")][:3]
     if subjects and diff.direction is Direction.FORWARD:
         words = "; ".join(f"“{c.subject}” ({c.author})" for c in subjects)
         more = (
@@ -278,17 +322,17 @@ def _made_for(part: Part, request: Request, seen: Seen) -> bool:
 
 
 def _shipped(deploy: Deploy) -> str:
-    by = f" by {deploy.actor}" if deploy.actor else ""
+    by = f", by {deploy.actor}" if deploy.actor else ""
     at = f" at {when(deploy.at, None)}" if deploy.at else ""
     match deploy.status:
         case DeployStatus.SUCCESS | DeployStatus.UNKNOWN:
-            return f"was deployed{by}{at}"
+            return f"went out{at}{by}"
         case DeployStatus.IN_PROGRESS:
-            return f"is being deployed{by}{at and f', begun{at}'}"
+            return f"is going out, begun{at}{by}"
         case DeployStatus.FAILURE:
-            return f"was tried{by}{at} and failed"
+            return f"was tried{at}{by} and failed"
         case DeployStatus.CANCELLED:
-            return f"was begun{by}{at} and cancelled"
+            return f"was begun{at}{by} and cancelled"
 
 
 def _listing(part: Part, request: Request, said: Said) -> None:

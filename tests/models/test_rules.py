@@ -1,0 +1,157 @@
+"""The rules model on the 02:14 incident: real git repositories, real tools, the real loop."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from bot.loop.engine import run
+from bot.loop.journal import MemoryJournal, ToolCalled, ToolReturned
+from bot.loop.limits import Limits
+from bot.loop.outcome import Answer
+from bot.loop.question import parse
+from bot.loop.toolbox import Toolbox
+from bot.models.rules import RulesModel
+from bot.playground.incident import make_demo_workspace
+from bot.redact import Redactor
+from support.scripted import stop_after
+from tools.base import Status
+from tools.records import Confidence
+from tools.workspace import open_workspace, read_tools
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, datetime]:
+    made = make_demo_workspace(tmp_path_factory.mktemp("demo") / "w")
+    return made.root, made.asked_at
+
+
+async def ask(demo: tuple[Path, datetime], text: str) -> tuple[Answer, MemoryJournal]:
+    root, now = demo
+    workspace = open_workspace(root)
+    journal = MemoryJournal()
+    outcome = await run(
+        parse(text, now, workspace.catalog.words()),
+        RulesModel(),
+        Toolbox(read_tools(workspace), Redactor()),
+        Limits(),
+        journal,
+        stop_after(),
+    )
+    assert isinstance(outcome, Answer), outcome
+    rejected = [
+        e
+        for e in journal.events
+        if isinstance(e, ToolReturned) and e.tool == "answer" and e.status is not Status.OK
+    ]
+    assert rejected == [], "the goal check refused the rules model's own answer"
+    return outcome, journal
+
+
+def said(answer: Answer) -> str:
+    return "\n".join([answer.headline, *(c.text for c in answer.claims)])
+
+
+def calls(journal: MemoryJournal) -> list[str]:
+    return [e.tool for e in journal.events if isinstance(e, ToolCalled)]
+
+
+async def test_the_0214_question_names_the_cause_the_setting_and_the_runner_up(
+    demo: tuple[Path, datetime],
+) -> None:
+    answer, journal = await ask(
+        demo, "Which service caused the checkout incident, and what changed in deploy 4471?"
+    )
+    assert calls(journal) == ["search_deploy", "get_diff", "answer"]
+    assert answer.steps == 3
+    assert answer.confidence is Confidence.HIGH
+    text = said(answer)
+    assert text.startswith("payments-api deploy 4471 most likely caused the checkout incident")
+    for fact in ("01:44 UTC", "22 min before onset", "12 files", "`retry.budget: 5s → 1s`"):
+        assert fact in text
+    assert "Runner-up:" in text
+    assert answer.unknowns == ()
+    assert len(answer.claims) <= 5
+
+
+async def test_a_cause_alone_is_backed_by_the_first_suspects_diff(
+    demo: tuple[Path, datetime],
+) -> None:
+    answer, journal = await ask(demo, "What caused the checkout incident?")
+    assert calls(journal) == ["search_deploy", "get_diff", "answer"]
+    assert "5s → 1s" in said(answer)
+
+
+async def test_another_deploys_changes_are_read_beside_the_suspects(
+    demo: tuple[Path, datetime],
+) -> None:
+    answer, journal = await ask(
+        demo, "Which deploy caused the checkout incident, and what changed in deploy 4470?"
+    )
+    assert calls(journal) == ["search_deploy", "get_diff", "get_diff", "answer"]
+    assert answer.steps == 3
+    assert "4471" in said(answer)
+    assert "Deploy 4470 changed" in said(answer)
+
+
+async def test_a_deploy_that_does_not_exist_is_said_not_to(demo: tuple[Path, datetime]) -> None:
+    answer, _ = await ask(demo, "What changed in deploy 9999?")
+    assert answer.headline == "Deploy 9999 does not exist: no source has it"
+    assert "4473" in said(answer)
+
+
+async def test_who_deployed_web_last_and_when(demo: tuple[Path, datetime]) -> None:
+    answer, _ = await ask(demo, "Who deployed web last, and when?")
+    assert "Deploy 4470 (web" in answer.headline
+    assert "2026-11-29 01:05 UTC, by release-bot" in answer.headline
+
+
+async def test_who_deployed_a_number(demo: tuple[Path, datetime]) -> None:
+    answer, _ = await ask(demo, "Who deployed 4473, or when was deploy 4473 shipped?")
+    assert "imani.okafor" in said(answer)
+
+
+async def test_the_last_deploy_of_a_service_by_its_alias(demo: tuple[Path, datetime]) -> None:
+    answer, journal = await ask(demo, "What changed in the last deploy of payments?")
+    assert calls(journal) == ["search_deploy", "get_diff", "answer"]
+    assert "4471" in answer.headline
+
+
+async def test_what_was_deployed_in_a_window(demo: tuple[Path, datetime]) -> None:
+    answer, _ = await ask(demo, "What was deployed between 01:00 and 02:00?")
+    text = said(answer)
+    assert answer.headline.startswith("3 deploys")
+    assert all(number in text for number in ("4470", "4471", "4472"))
+    assert "4473" not in text
+
+
+async def test_an_empty_window_is_an_answer(demo: tuple[Path, datetime]) -> None:
+    answer, _ = await ask(demo, "What was deployed between 00:10 and 00:20?")
+    assert answer.headline.startswith("Nothing was deployed")
+
+
+async def test_two_questions_in_one_are_both_answered(demo: tuple[Path, datetime]) -> None:
+    answer, _ = await ask(demo, "What changed in deploy 4470 and who deployed ledger last?")
+    assert "4470" in said(answer)
+    assert "imani.okafor" in said(answer)
+    assert answer.unknowns == ()
+
+
+async def test_a_question_of_no_known_kind_says_what_can_be_asked(
+    demo: tuple[Path, datetime],
+) -> None:
+    answer, journal = await ask(demo, "How do I make coffee?")
+    assert calls(journal) == ["answer"]
+    assert answer.claims == ()
+    assert answer.confidence is Confidence.NONE
+    assert "who deployed what and when" in answer.unknowns[0]
+
+
+async def test_what_did_not_ship_before_the_question_is_not_seen(
+    demo: tuple[Path, datetime],
+) -> None:
+    root, now = demo
+    answer, _ = await ask((root, now.replace(hour=1, minute=30)), "Who deployed payments last?")
+    assert "4471" not in said(answer)
