@@ -131,9 +131,11 @@ async def searched(workspace: Workspace, now: datetime = NOW, **arguments: Any) 
     return await tool.run(SearchDeployArguments(**arguments), CallContext(now, {}))
 
 
-async def ranked(workspace: Workspace, now: datetime = NOW, **more: Any) -> SuspectsRanked:
+async def ranked(
+    workspace: Workspace, now: datetime = NOW, asked: str = "", **more: Any
+) -> SuspectsRanked:
     """The suspects of the workspace's first incident."""
     incidents = IncidentIndex(workspace.incident_sources, workspace.catalog)
     matches = await incidents.search("", now)
     history = DeployHistory(workspace.deploy_sources, workspace.catalog)
-    return await rank_suspects(history, workspace.catalog, matches.incidents[0], "", now, **more)
+    return await rank_suspects(history, workspace.catalog, matches.incidents[0], asked, now, **more)

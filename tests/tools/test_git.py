@@ -35,9 +35,19 @@ class _Watched:
         os.mkfifo(self.fifo)
         self.pids: list[int] = []
         self._handles: list[int] = []
+        self._reading = os.open(self.fifo, os.O_RDWR | os.O_NONBLOCK)
 
     async def started(self) -> None:
-        self.pids = [int(pid) for pid in (await asyncio.to_thread(self.fifo.read_text)).split()]
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[None] = loop.create_future()
+        loop.add_reader(self._reading, written.set_result, None)
+        try:
+            async with asyncio.timeout(20):
+                await written
+        finally:
+            loop.remove_reader(self._reading)
+        self.pids = [int(pid) for pid in os.read(self._reading, 100).split()]
+        os.close(self._reading)
         self._handles = [os.pidfd_open(pid) for pid in self.pids]
 
     def ended(self) -> bool:
@@ -53,9 +63,9 @@ async def test_a_timeout_kills_git_and_what_it_started(
 ) -> None:
     watched = _Watched(tmp_path)
     _fake_git(tmp_path / "bin", f"sleep 600 & echo $$ $! > {watched.fifo}; wait", monkeypatch)
-    running = asyncio.create_task(Git(tmp_path).run("log", timeout=1.0))
+    running = asyncio.create_task(Git(tmp_path).run("log", timeout=2.0))
     await watched.started()
-    with pytest.raises(GitError, match="took longer than 1 s"):
+    with pytest.raises(GitError, match="took longer than 2 s"):
         await running
     assert len(watched.pids) == 2
     assert watched.ended()
@@ -80,7 +90,7 @@ async def test_a_child_that_outlives_git_and_holds_the_output_is_killed_at_the_t
 ) -> None:
     watched = _Watched(tmp_path)
     _fake_git(tmp_path / "bin", f"sleep 600 & echo $! > {watched.fifo}", monkeypatch)
-    running = asyncio.create_task(Git(tmp_path).run("log", timeout=1.0))
+    running = asyncio.create_task(Git(tmp_path).run("log", timeout=2.0))
     await watched.started()
     with pytest.raises(GitError, match="took longer"):
         await running

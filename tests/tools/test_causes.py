@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from tools.causes import external_cause, kinships_of
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "certificate verify failed: certificate has expired",
+        "the licence expired at midnight",
+        "the provider reports an outage in one region",
+        "a switch failure in rack 4",
+    ],
+)
+def test_a_cause_outside_of_any_deploy_is_recognised(said: str) -> None:
+    assert external_cause(said) is not None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Uploads fail on the on-prem store; the bucket on real AWS is fine",
+        "sessions expire too early",
+        "Workers are killed for memory",
+        "deploys of the certificate service fail",
+    ],
+)
+def test_an_ordinary_failure_is_not_taken_for_one(said: str) -> None:
+    assert external_cause(said) is None
+
+
+def test_a_failure_is_known_by_its_kind() -> None:
+    assert [kinship.name for kinship, _ in kinships_of("pods were OOM-killed")] == ["memory"]
+    assert [kinship.name for kinship, _ in kinships_of("p99 latency of 9 s")] == ["time"]
+    assert kinships_of("the logo is blue") == ()

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tools.symptoms import Haystack, Term, TermKind, plain_words, stem, terms_of
+
+
+def _shown(text: str, kind: TermKind) -> set[str]:
+    return {term.shown for term in terms_of(text) if term.kind is kind}
+
+
+def test_quoted_text_and_identifiers_are_told_from_words() -> None:
+    said = (
+        "TypeError: got an unexpected keyword argument 'proxies', `retry.budget` is 1s; "
+        "POST /charges answers 503, see ERR_REQUIRE_ESM and http+docker since 15:10 UTC"
+    )
+    assert {"proxies", "retry.budget"} <= _shown(said, TermKind.QUOTED)
+    assert {"TypeError", "/charges", "503", "ERR_REQUIRE_ESM", "http+docker"} <= _shown(
+        said, TermKind.IDENTIFIER
+    )
+    assert "keyword" in _shown(said, TermKind.WORD)
+    assert not any("15" in term.shown or "UTC" in term.shown for term in terms_of(said))
+
+
+def test_an_apostrophe_is_no_quotation() -> None:
+    assert _shown("the partner's key isn't valid, users' tokens", TermKind.QUOTED) == set()
+
+
+def test_names_of_services_say_where_and_not_what() -> None:
+    shown = {term.shown for term in terms_of("checkout loses carts", ["checkout"])}
+    assert shown == {"loses", "carts"}
+
+
+def test_runs_of_a_quoted_message_are_looked_for_as_well() -> None:
+    shown = _shown("'gave up after the budget'", TermKind.QUOTED)
+    assert {"gave up after", "after the budget"} <= shown
+
+
+def test_forms_of_a_word_share_a_stem() -> None:
+    assert stem("connection")[:6] == "connec"
+    assert stem("middlewares") == stem("middleware")
+    assert stem("uploads") == stem("upload")
+    assert plain_words("Retries of the deploy failed") == ("retr",)
+
+
+def _term(needle: str, *, whole: bool = False) -> Term:
+    return Term(needle, needle, TermKind.WORD, whole)
+
+
+def test_words_are_found_inside_camel_and_snake_case_but_not_inside_other_words() -> None:
+    text = Haystack.of("MissingContentLength content_type discontent CONTENTS")
+    assert text.count(_term("content")) == 3
+    assert Haystack.of("catalog log blog_log").count(_term("log", whole=True)) == 2
+    assert Haystack.of("maxsize=4040 status 404").count(_term("404", whole=True)) == 1
+
+
+def test_letters_that_grow_when_lowered_keep_positions_right() -> None:
+    text = Haystack.of("İİİ timeout İ")
+    assert len(text.lower) == len(text.text)
+    assert text.count(_term("timeout")) == 1
+
+
+@given(st.text(max_size=300))
+def test_any_text_has_terms_that_it_contains(text: str) -> None:
+    for term in terms_of(text):
+        assert term.needle
+        assert len(term.needle) >= 3

@@ -1,0 +1,128 @@
+"""What a candidate's diff holds, in the form that ranking looks at.
+
+Owns splitting changed lines into what runs (code, settings) and what does not (documents, tests),
+risky settings, and how much of one change another one takes back. Knows no incident and no weight.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tools.diffs import FileDiff
+from tools.records import FileKind
+from tools.symptoms import Haystack, Term
+
+CHARACTERS_KEPT = 600_000
+"""Of each side of a diff; what lies beyond it is not searched for words."""
+SHORTEST_LINE = 8
+"""Shorter lines (brackets, ``else:``) are the same everywhere and prove nothing."""
+
+_INERT = frozenset({FileKind.DOCS, FileKind.TEST, FileKind.GENERATED})
+_RISKY_KINDS = {
+    FileKind.MIGRATION: "holds a migration",
+    FileKind.FLAG: "changes a flag",
+    FileKind.CONFIG: "changes settings",
+    FileKind.DEPENDENCY: "changes dependencies",
+    FileKind.INFRASTRUCTURE: "changes how it is run",
+}
+_RISKY_KEY = re.compile(
+    r"\b[\w.-]*(?:time_?outs?|retr(?:y|ies)|back_?off|budget|pool|limit|quota|max_?\w+|ttl|workers"
+    r"|replicas|concurrency|threshold|deadline|buffer|interval|maxsize)[\w.-]*[\"']?\s*[:=]",
+    re.IGNORECASE,
+)
+_VERSION_LINE = re.compile(r"^\W*_*version_*\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ChangeText:
+    """The changed lines of one deploy. ``inert`` is what does not run in production."""
+
+    added: Haystack
+    removed: Haystack
+    inert: Haystack
+    paths: Haystack
+    files: int
+    lines: int
+    runs: bool
+    risks: tuple[str, ...]
+    added_lines: frozenset[str]
+    removed_lines: frozenset[str]
+    cut: bool
+
+    @property
+    def length(self) -> int:
+        """Characters that run, the measure of how easily a word is in it by chance."""
+        return len(self.added.text) + len(self.removed.text) + len(self.paths.text)
+
+    def hits(self, term: Term) -> float:
+        """How often the term is in the change; inert text and paths at their own worth."""
+        return (
+            self.added.count(term)
+            + self.removed.count(term)
+            + 2.0 * self.paths.count(term)
+            + 0.4 * self.inert.count(term)
+        )
+
+    def takes_away(self, term: Term) -> int:
+        """How many more lines with the term it removes from what runs than it adds."""
+        return max(0, self.removed.count(term) - self.added.count(term))
+
+
+def change_text(diffs: Sequence[FileDiff]) -> ChangeText:
+    """Gather a deploy's file diffs."""
+    running = [diff for diff in diffs if diff.change.kind not in _INERT]
+    inert = [diff for diff in diffs if diff.change.kind in _INERT]
+    added = [line for diff in running for line in diff.added_lines]
+    removed = [line for diff in running for line in diff.removed_lines]
+    both = _significant(added) & _significant(removed)
+    return ChangeText(
+        added=_haystack(added),
+        removed=_haystack(removed),
+        inert=_haystack(line for d in inert for line in (*d.added_lines, *d.removed_lines)),
+        paths=Haystack.of("\n".join(diff.change.path for diff in running)[:CHARACTERS_KEPT]),
+        files=len(diffs),
+        lines=len(added) + len(removed),
+        runs=bool(running),
+        risks=_risks(running),
+        added_lines=_significant(added) - both,
+        removed_lines=_significant(removed) - both,
+        cut=any(diff.cut for diff in diffs),
+    )
+
+
+def share_undone(change: ChangeText, later: ChangeText) -> float:
+    """How much of the smaller change the later one takes back, 0 to 1."""
+    undone = len(change.added_lines & later.removed_lines)
+    undone += len(change.removed_lines & later.added_lines)
+    size = len(change.added_lines) + len(change.removed_lines)
+    later_size = len(later.added_lines) + len(later.removed_lines)
+    smaller = min(size, later_size)
+    return undone / smaller if smaller else 0.0
+
+
+def _haystack(lines: Iterable[str]) -> Haystack:
+    return Haystack.of("\n".join(lines)[:CHARACTERS_KEPT])
+
+
+def _significant(lines: Iterable[str]) -> frozenset[str]:
+    stripped = (line.strip() for line in lines)
+    return frozenset(
+        line for line in stripped if len(line) >= SHORTEST_LINE and not _VERSION_LINE.match(line)
+    )
+
+
+def _risks(diffs: Sequence[FileDiff]) -> tuple[str, ...]:
+    """What in it is risky by kind, in words, riskiest first, each kind once."""
+    risks: dict[str, str] = {}
+    for diff in diffs:
+        path = diff.change.path
+        risky = _RISKY_KINDS.get(diff.change.kind)
+        if risky:
+            risks.setdefault(risky, f"{risky} ({path})")
+        key = next((m for line in diff.added_lines if (m := _RISKY_KEY.search(line))), None)
+        if key:
+            name = key.group().strip(" :=\"'")[:40]
+            risks.setdefault("limits", f"sets `{name}` ({path})")
+    return tuple(risks.values())

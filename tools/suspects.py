@@ -1,0 +1,367 @@
+"""Which changes could have caused an incident: ranked, with reasons and a calibrated confidence.
+
+Owns turning the signs of a candidate into points and words, the order, and how sure one may be. The
+weights are data in ``tools.weights``; the candidates come from ``tools.candidates``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from types import MappingProxyType
+
+from tools.candidates import RECENT, Candidate, Candidates, Later, gather, links_of, named
+from tools.catalog import Catalog
+from tools.causes import external_cause, kinships_of
+from tools.evidence import share_undone
+from tools.history import DeployHistory
+from tools.records import (
+    ChangeKind,
+    Confidence,
+    DeployStatus,
+    Incident,
+    Reason,
+    Suspect,
+    SuspectsRanked,
+)
+from tools.symptoms import Term, TermKind, terms_of
+from tools.weights import WEIGHTS, Sign, Weight, points_by_sign
+from tools.wording import clean, span
+
+BY_HOPS = (1.0, 0.95, 0.75, 0.5, 0.35)
+"""Strength of a link by the hops of dependency between the incident's service and the change."""
+DOWNSTREAM = 0.35
+"""A service that uses the broken one can only overload it."""
+LATENT = timedelta(hours=48)
+FORGOTTEN = timedelta(days=90)
+RESOLVED_WITHIN = timedelta(minutes=45)
+UNDONE_ENOUGH = 0.2
+"""Less overlap than this between two changes is chance."""
+UNDONE_FULLY = 0.5
+"""From this share on, a later change is a fix or a revert of this one and nothing else."""
+SATURATION, LENGTH_SHARE = 1.2, 0.7
+"""k1 and b of BM25: how fast repeats stop counting, how much long diffs are discounted."""
+WORDS_ENOUGH = 0.8
+"""Points for words below which they may be chance."""
+CLEAR_MARGIN, SOME_MARGIN = 2.0, 0.8
+"""Points ahead of the runner-up for high and for medium confidence."""
+SECONDS: Mapping[Sign, float] = MappingProxyType(
+    {
+        Sign.UNDONE: 0.1,
+        Sign.TAKEN_AWAY: 0.1,
+        Sign.PRECISE: 1.0,
+        Sign.RISKY: 0.6,
+        Sign.KINSHIP: 0.25,
+    }
+)
+"""High confidence needs one of these as well, at so many points: common words may be chance."""
+NEXT_TERM = 0.75
+"""Each further term counts so much less: a few telling words beat many common ones."""
+TELLING = 12.0
+"""A worth of terms at which the words of the incident count at nearly two thirds."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A term in a candidate, with what it is worth there."""
+
+    term: Term
+    worth: float
+
+
+class _Corpus:
+    """All candidates' changes as documents, so that words in all of them count little."""
+
+    def __init__(self, candidates: Sequence[Candidate], terms: Sequence[Term]) -> None:
+        texts = {id(one): one.text for one in candidates if one.text}
+        self._lengths = {key: text.length for key, text in texts.items()}
+        self._mean = sum(self._lengths.values()) / max(1, len(texts)) or 1.0
+        self._hits = {
+            key: {term: hits for term in terms if (hits := text.hits(term))}
+            for key, text in texts.items()
+        }
+        counts = {term: sum(term in hits for hits in self._hits.values()) for term in terms}
+        size = len(texts)
+        self._rarity = {
+            term: math.log(1 + (size - n + 0.5) / (n + 0.5)) for term, n in counts.items() if n
+        }
+
+    def found(self, candidate: Candidate) -> tuple[_Found, ...]:
+        """The terms in a candidate's change, most telling first."""
+        hits = self._hits.get(id(candidate), {})
+        length = self._lengths.get(id(candidate), 0) / self._mean
+        slack = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
+        worth = (
+            _Found(
+                term,
+                term.weight * self._rarity[term] * count * (SATURATION + 1) / (count + slack),
+            )
+            for term, count in hits.items()
+        )
+        return tuple(sorted(worth, key=lambda one: -one.worth))
+
+    def rarity(self, term: Term) -> float:
+        return self._rarity.get(term, 0.0)
+
+
+async def rank_suspects(
+    history: DeployHistory,
+    catalog: Catalog,
+    incident: Incident,
+    asked: str,
+    now: datetime,
+    environment: str | None = None,
+    weights: tuple[Weight, ...] = WEIGHTS,
+) -> SuspectsRanked:
+    """Rank what changed before the incident. Raises ``SourceError``."""
+    onset = incident.onset or now
+    links = links_of(incident, asked, catalog)
+    candidates = await gather(history, catalog, incident, links, onset, now, environment)
+    ranking = _Ranking(candidates, incident, asked, catalog, onset, points_by_sign(weights))
+    return ranking.result()
+
+
+class _Ranking:
+    def __init__(
+        self,
+        candidates: Candidates,
+        incident: Incident,
+        asked: str,
+        catalog: Catalog,
+        onset: datetime,
+        points: Mapping[Sign, float],
+    ) -> None:
+        self._candidates = candidates
+        self._incident = incident
+        self._asked = asked
+        self._onset = onset
+        self._points = points
+        self._said = f"{incident.title}. {incident.summary}"
+        names = [*catalog.words(), incident.id]
+        self._terms = terms_of(f"{self._said} {asked}", names)
+        self._kinships = kinships_of(self._said)
+        self._external = external_cause(self._said)
+        related = tuple(term for _, terms in self._kinships for term in terms)
+        self._corpus = _Corpus(candidates.chosen, self._terms)
+        self._related = _Corpus(candidates.chosen, related)
+
+    def result(self) -> SuspectsRanked:
+        suspects = sorted(map(self._suspect, self._candidates.chosen), key=_standing)
+        return SuspectsRanked(
+            asked=self._asked,
+            incident=self._incident,
+            onset=self._onset,
+            suspects=tuple(suspects),
+            confidence=self._confidence(suspects),
+            considered=self._candidates.considered,
+            ruled_out=(*self._ruled_out(suspects), *self._candidates.ruled_out),
+            not_searched=self._candidates.not_searched,
+        )
+
+    def _ruled_out(self, suspects: Sequence[Suspect]) -> Iterator[str]:
+        if self._external:
+            yield f"any deploy, by the incident's own words: {self._external}"
+        for suspect in suspects:
+            cleared = [reason.text for reason in suspect.reasons if reason.name in _CLEARING]
+            if cleared and suspect.before_onset <= RECENT:
+                before = span(suspect.before_onset)
+                yield f"{named(suspect.deploy)} finished {before} before onset but {cleared[0]}"
+
+    def _suspect(self, candidate: Candidate) -> Suspect:
+        reasons = [reason for sign in _SIGNS if (reason := self._reason(sign, candidate))]
+        reasons.sort(key=lambda reason: -abs(reason.score))
+        return Suspect(
+            deploy=candidate.deploy,
+            score=round(sum(reason.score for reason in reasons), 3),
+            before_onset=candidate.before_onset,
+            reasons=tuple(reasons),
+        )
+
+    def _reason(self, sign: Sign, candidate: Candidate) -> Reason | None:
+        strength, text = _SIGNS[sign](self, candidate)
+        score = round(self._points[sign] * strength, 3)
+        return Reason(name=sign.value, score=score, text=text) if score else None
+
+    # --- signs: strength from 0 to 1, and the words for it ------------------------------------
+
+    def service(self, candidate: Candidate) -> tuple[float, str]:
+        link = candidate.link
+        if link is None:
+            return 0.0, ""
+        if link.hops == 0:
+            return BY_HOPS[0], "the incident's own service"
+        if not link.upstream:
+            return DOWNSTREAM, f"{link.path[0]} uses {link.path[-1]}"
+        strength = BY_HOPS[min(link.hops, len(BY_HOPS) - 1)]
+        if link.hops == 1:
+            return strength, f"{link.path[0]} depends on {link.path[-1]}"
+        return strength, f"{link.path[0]} depends on it through {', '.join(link.path[1:-1])}"
+
+    def recent(self, candidate: Candidate) -> tuple[float, str]:
+        before = candidate.before_onset
+        hours = before / timedelta(hours=1)
+        strength = max(0.0, 1 - math.log1p(hours) / math.log1p(FORGOTTEN / timedelta(hours=1)))
+        if candidate.deploy.finished_at is None or candidate.deploy.finished_at > self._onset:
+            return strength, "was in progress at onset"
+        if before > LATENT:
+            return strength, f"finished {span(before)} before onset: latent, if it is the cause"
+        return strength, f"finished {span(before)} before onset"
+
+    def words(self, candidate: Candidate) -> tuple[float, str]:
+        found = self._corpus.found(candidate)
+        if not found:
+            return 0.0, ""
+        shown = ", ".join(f"`{clean(one.term.shown, 40)}`" for one in found[:4])
+        return _share(found), f"changes lines with {shown}, words of the incident"
+
+    def precise(self, candidate: Candidate) -> tuple[float, str]:
+        found = [one for one in self._corpus.found(candidate) if one.term.precise]
+        if not found:
+            return 0.0, ""
+        best = max(found, key=lambda one: self._corpus.rarity(one.term))
+        strength = min(1.0, self._corpus.rarity(best.term) / 2.5)
+        return strength, f"`{clean(best.term.shown, 40)}` of the incident is in its lines"
+
+    def taken_away(self, candidate: Candidate) -> tuple[float, str]:
+        if candidate.text is None:
+            return 0.0, ""
+        gone = [
+            term
+            for term in self._terms
+            if term.kind in (TermKind.IDENTIFIER, TermKind.QUOTED)
+            and candidate.text.takes_away(term)
+        ]
+        if not gone:
+            return 0.0, ""
+        return 1.0, f"removes lines with `{clean(gone[0].shown, 40)}`"
+
+    def kinship(self, candidate: Candidate) -> tuple[float, str]:
+        found = self._related.found(candidate)
+        if not found:
+            return 0.0, ""
+        kinds = ", ".join(kinship.name for kinship, terms in self._kinships if _any(terms, found))
+        shown = ", ".join(f"`{one.term.shown}`" for one in found[:3])
+        return _share(found), f"touches {shown}: usual in failures of {kinds}"
+
+    def risky(self, candidate: Candidate) -> tuple[float, str]:
+        risks = candidate.text.risks if candidate.text else ()
+        if candidate.deploy.kind in (ChangeKind.FLAG, ChangeKind.CONFIG):
+            return 1.0, f"a change of a {candidate.deploy.kind.value}"
+        if not risks:
+            return 0.0, ""
+        return min(1.0, 0.5 + 0.25 * (len(risks) - 1)), clean("; ".join(risks[:3]), 200)
+
+    def size(self, candidate: Candidate) -> tuple[float, str]:
+        if candidate.text is None or not candidate.text.lines:
+            return 0.0, ""
+        lines = candidate.text.lines
+        return min(1.0, math.log10(1 + lines) / 4), f"{lines:,} changed lines that run"
+
+    def undone(self, candidate: Candidate) -> tuple[float, str]:
+        best, words = 0.0, ""
+        for later in candidate.later:
+            share = _undone(candidate, later)
+            if share > best:
+                after = span((later.deploy.at or self._onset) - self._onset)
+                how = "rolled back" if later.restores else f"taken back to {share:.0%}"
+                best, words = (
+                    share,
+                    f"{how} by {clean(later.deploy.label, 40)}, {after} after onset",
+                )
+        if best < UNDONE_ENOUGH:
+            return 0.0, ""
+        return min(1.0, best / UNDONE_FULLY), words
+
+    def resolved(self, candidate: Candidate) -> tuple[float, str]:
+        end = self._incident.resolved_at
+        for later in candidate.later if end else ():
+            at = later.deploy.at
+            if not (end and at and timedelta(0) <= end - at <= RESOLVED_WITHIN):
+                continue
+            if _undone(candidate, later):
+                label = clean(later.deploy.label, 40)
+                return 1.0, f"resolved {span(end - at)} after the same service's {label}"
+        return 0.0, ""
+
+    def harmless(self, candidate: Candidate) -> tuple[float, str]:
+        text = candidate.text
+        if text is None or text.runs or not text.files:
+            return 0.0, ""
+        return 1.0, "changes documentation or tests only"
+
+    def same(self, candidate: Candidate) -> tuple[float, str]:
+        return (1.0, "put out the commit that was running already") if candidate.same else (0.0, "")
+
+    def failed(self, candidate: Candidate) -> tuple[float, str]:
+        failed = candidate.deploy.status is DeployStatus.FAILURE
+        return (1.0, "the deploy failed") if failed else (0.0, "")
+
+    # --- how sure --------------------------------------------------------------------------------
+
+    def _confidence(self, suspects: Sequence[Suspect]) -> Confidence:
+        if not suspects:
+            return Confidence.NONE
+        first = suspects[0]
+        if self._external and Sign.UNDONE.value not in {reason.name for reason in first.reasons}:
+            return Confidence.NONE
+        margin = first.score - (suspects[1].score if len(suspects) > 1 else 0.0)
+        points = {reason.name: reason.score for reason in first.reasons}
+        linked = Sign.SERVICE.value in points
+        told = (
+            Sign.UNDONE.value in points
+            or Sign.TAKEN_AWAY.value in points
+            or points.get(Sign.WORDS.value, 0.0) >= WORDS_ENOUGH
+        )
+        recent = first.before_onset <= RECENT
+        if not (told or (linked and recent)) or points.keys() & _CLEARING:
+            return Confidence.NONE
+        seconded = any(points.get(sign.value, 0.0) >= least for sign, least in SECONDS.items())
+        if linked and told and seconded and margin >= CLEAR_MARGIN:
+            return Confidence.HIGH
+        if linked and told and margin >= SOME_MARGIN:
+            return Confidence.MEDIUM
+        return Confidence.LOW
+
+
+_SIGNS: Mapping[Sign, Callable[[_Ranking, Candidate], tuple[float, str]]] = {
+    Sign.SERVICE: _Ranking.service,
+    Sign.RECENT: _Ranking.recent,
+    Sign.WORDS: _Ranking.words,
+    Sign.PRECISE: _Ranking.precise,
+    Sign.TAKEN_AWAY: _Ranking.taken_away,
+    Sign.KINSHIP: _Ranking.kinship,
+    Sign.RISKY: _Ranking.risky,
+    Sign.SIZE: _Ranking.size,
+    Sign.UNDONE: _Ranking.undone,
+    Sign.RESOLVED: _Ranking.resolved,
+    Sign.HARMLESS: _Ranking.harmless,
+    Sign.SAME: _Ranking.same,
+    Sign.FAILED: _Ranking.failed,
+}
+
+
+_CLEARING = frozenset({Sign.HARMLESS.value, Sign.SAME.value})
+
+
+def _share(found: Sequence[_Found]) -> float:
+    """The worth of terms (most telling first) as a share of all that words could say."""
+    total = sum(one.worth * NEXT_TERM**place for place, one in enumerate(found))
+    return 1 - math.exp(-total / TELLING)
+
+
+def _undone(candidate: Candidate, later: Later) -> float:
+    if later.restores:
+        return 1.0
+    if candidate.text is None or later.text is None:
+        return 0.0
+    return share_undone(candidate.text, later.text)
+
+
+def _any(terms: Sequence[Term], found: Sequence[_Found]) -> bool:
+    return any(one.term in terms for one in found)
+
+
+def _standing(suspect: Suspect) -> tuple[float, timedelta, str]:
+    return -suspect.score, suspect.before_onset, suspect.deploy.label
