@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
@@ -14,67 +12,17 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.playground import Playground, Running, VirtualClock, read_seed, running_playground
-
-BOT_TOKEN = "xoxb-playground-oncall"
-APP_TOKEN = "xapp-playground-oncall"
-GIVE_UP = 10.0
-
-
-@dataclass
-class Control:
-    """The control API over HTTP."""
-
-    url: str
-    session: aiohttp.ClientSession
-
-    async def __call__(self, name: str, **body: Any) -> dict[str, Any]:
-        async with self.session.post(f"{self.url}{name}", json=body) as response:
-            answer: dict[str, Any] = await response.json()
-            assert answer["ok"], answer
-            return answer
-
-    async def refused(self, name: str, **body: Any) -> dict[str, Any]:
-        async with self.session.post(f"{self.url}{name}", json=body) as response:
-            assert response.status == 400
-            answer: dict[str, Any] = await response.json()
-            return answer
-
-    async def state(self) -> dict[str, Any]:
-        async with self.session.get(f"{self.url}state") as response:
-            state: dict[str, Any] = await response.json()
-            return state
-
-    async def ask(self, text: str = "<@U0ONCALL> why?", user: str = "maya", **more: Any) -> str:
-        """Post in #inc-checkout; the message's ts."""
-        answer = await self("post", user=user, channel="inc-checkout", text=text, **more)
-        return str(answer["ts"])
-
-
-@dataclass
-class Socket:
-    """A bare Socket Mode client, to see every frame and to acknowledge, or not."""
-
-    ws: aiohttp.ClientWebSocketResponse
-    hello: dict[str, Any] = field(default_factory=dict)
-
-    async def receive(self) -> dict[str, Any]:
-        async with asyncio.timeout(GIVE_UP):
-            message = await self.ws.receive()
-        assert message.type is aiohttp.WSMsgType.TEXT, message
-        frame: dict[str, Any] = json.loads(message.data)
-        return frame
-
-    async def closed(self) -> None:
-        async with asyncio.timeout(GIVE_UP):
-            while (await self.ws.receive()).type is aiohttp.WSMsgType.TEXT:
-                pass
-
-    async def ack(self, envelope: dict[str, Any], payload: dict[str, Any] | None = None) -> None:
-        answer = {"envelope_id": envelope["envelope_id"]}
-        await self.ws.send_json(answer | ({"payload": payload} if payload else {}))
-
-
-OpenSocket = Callable[[], Awaitable[Socket]]
+from playground.harness import (
+    APP_TOKEN,
+    BOT_TOKEN,
+    GIVE_UP,
+    POLL,
+    Control,
+    ErrorOf,
+    Eventually,
+    OpenSocket,
+    Socket,
+)
 
 
 @pytest.fixture
@@ -128,21 +76,17 @@ async def open_socket(
 
 
 @pytest.fixture
-def eventually() -> Callable[[Callable[[], Any]], Awaitable[None]]:
-    """Wait for a condition of the outside world; fails after ten seconds, never sleeps for luck."""
-
+def eventually() -> Eventually:
     async def wait(condition: Callable[[], Any]) -> None:
         async with asyncio.timeout(GIVE_UP):
-            while not condition():
-                await asyncio.sleep(0.005)
+            while not condition():  # noqa: ASYNC110  # a condition has no event
+                await asyncio.sleep(POLL)
 
     return wait
 
 
 @pytest.fixture
-def error_of() -> Callable[[Awaitable[Any]], Awaitable[dict[str, Any]]]:
-    """The answer of a call that Slack refuses."""
-
+def error_of() -> ErrorOf:
     async def refused(call: Awaitable[Any]) -> dict[str, Any]:
         with pytest.raises(SlackApiError) as caught:
             await call

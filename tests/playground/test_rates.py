@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import aiohttp
 import pytest
 
+from bot.playground import Running
 from bot.playground.rates import MESSAGES, TIER_2, TIER_3, TIER_4
 from bot.playground.webapi.registry import METHODS
+from playground.harness import Control
 
 INC, DEBUG = "C0INCCHECK", "C0DEBUG"
+Call = Callable[..., Awaitable[aiohttp.ClientResponse]]
 
 
 @pytest.fixture
-def call(running, session: aiohttp.ClientSession):
+def call(running: Running, session: aiohttp.ClientSession) -> Call:
     async def post(method: str, **args: str) -> aiohttp.ClientResponse:
         headers = {"authorization": "Bearer xoxb-playground-oncall"}
         async with session.post(running.api_url + method, data=args, headers=headers) as response:
@@ -22,7 +27,9 @@ def call(running, session: aiohttp.ClientSession):
     return post
 
 
-async def test_a_channel_takes_one_message_a_second_after_a_short_burst(call, control):
+async def test_a_channel_takes_one_message_a_second_after_a_short_burst(
+    call: Call, control: Control
+) -> None:
     for _ in range(MESSAGES.burst):
         assert (await call("chat.postMessage", channel=INC, text="x")).status == 200
     limited = await call("chat.postMessage", channel=INC, text="x")
@@ -48,7 +55,9 @@ async def test_a_channel_takes_one_message_a_second_after_a_short_burst(call, co
         ("users.info", {"user": "U0MAYA"}, 100),
     ],
 )
-async def test_a_method_s_calls_a_minute_are_counted(call, control, method, args, calls):
+async def test_a_method_s_calls_a_minute_are_counted(
+    call: Call, control: Control, method: str, args: dict[str, str], calls: int
+) -> None:
     for _ in range(calls):
         assert (await call(method, **args)).status == 200
     limited = await call(method, **args)
@@ -61,7 +70,7 @@ async def test_a_method_s_calls_a_minute_are_counted(call, control, method, args
     assert (await call(method, **args)).status == 200
 
 
-def test_the_rates_of_the_methods_are_slack_s():
+def test_the_rates_of_the_methods_are_slack_s() -> None:
     rates = {name: METHODS[name].rate for name in METHODS}
     for name in ("reactions.add", "reactions.remove", "reactions.get", "chat.update"):
         assert rates[name] == TIER_3
@@ -72,7 +81,9 @@ def test_the_rates_of_the_methods_are_slack_s():
     assert rates["conversations.list"] == TIER_2
 
 
-async def test_a_distributed_app_reads_threads_once_a_minute_and_fifteen_at_a_time(call, control):
+async def test_a_distributed_app_reads_threads_once_a_minute_and_fifteen_at_a_time(
+    call: Call, control: Control
+) -> None:
     root = await control.ask("root")
     for number in range(20):
         await control("post", user="maya", channel=INC, text=f"{number}", thread_ts=root)

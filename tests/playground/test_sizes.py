@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from playground.harness import Control, ErrorOf, Json
 
 INC = "C0INCCHECK"
 
@@ -19,7 +24,7 @@ def button(number: int) -> dict:
     }
 
 
-async def test_a_posted_text_is_cut_silently_at_sixteen_thousand(slack):
+async def test_a_posted_text_is_cut_silently_at_sixteen_thousand(slack: AsyncWebClient) -> None:
     answer = await slack.chat_postMessage(channel=INC, text="x" * 40_000)
     assert answer["ok"]
     assert len(answer["message"]["text"]) == 16_000
@@ -27,7 +32,9 @@ async def test_a_posted_text_is_cut_silently_at_sixteen_thousand(slack):
     assert len(history["messages"][0]["text"]) == 16_000
 
 
-async def test_an_update_over_four_thousand_is_refused(slack, error_of):
+async def test_an_update_over_four_thousand_is_refused(
+    slack: AsyncWebClient, error_of: ErrorOf
+) -> None:
     ts = (await slack.chat_postMessage(channel=INC, text="x"))["ts"]
     assert (await slack.chat_update(channel=INC, ts=ts, text="y" * 4_000))["ok"]
     refused = await error_of(slack.chat_update(channel=INC, ts=ts, text="y" * 4_001))
@@ -75,19 +82,30 @@ async def test_an_update_over_four_thousand_is_refused(slack, error_of):
             "/blocks",
         ),
     ],
-    ids=["section", "blocks", "header", "context", "actions", "context_actions"]
-    + ["table rows", "table columns", "table characters"],
+    ids=[
+        "section",
+        "blocks",
+        "header",
+        "context",
+        "actions",
+        "context_actions",
+        "table rows",
+        "table columns",
+        "table characters",
+    ],
 )
 async def test_blocks_over_a_limit_are_invalid_and_the_place_is_named(
-    slack, error_of, fits, breaks, pointer
-):
+    slack: AsyncWebClient, error_of: ErrorOf, fits: list[Json], breaks: list[Json], pointer: str
+) -> None:
     assert (await slack.chat_postMessage(channel=INC, text="x", blocks=fits))["ok"]
     refused = await error_of(slack.chat_postMessage(channel=INC, text="x", blocks=breaks))
     assert refused["error"] == "invalid_blocks"
     assert f"[json-pointer:{pointer}]" in refused["response_metadata"]["messages"][0]
 
 
-async def test_a_message_s_markdown_is_limited_each_and_in_all(slack, control, error_of):
+async def test_a_message_s_markdown_is_limited_each_and_in_all(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     def blocks(*sizes: int) -> list[dict]:
         return [{"type": "markdown", "text": "x" * size} for size in sizes]
 
@@ -101,7 +119,9 @@ async def test_a_message_s_markdown_is_limited_each_and_in_all(slack, control, e
         assert refused["error"] == "msg_blocks_too_long"
 
 
-async def test_markdown_text_stands_alone(slack, control, error_of):
+async def test_markdown_text_stands_alone(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     assert (await slack.chat_postMessage(channel=INC, markdown_text="**yes**"))["ok"]
     refused = await error_of(slack.chat_postMessage(channel=INC, markdown_text="a", text="b"))
     assert refused["error"] == "markdown_text_conflict"
@@ -127,8 +147,8 @@ async def test_markdown_text_stands_alone(slack, control, error_of):
         (["text"], "invalid_blocks"),
     ],
 )
-async def test_malformed_blocks_are_refused(slack, error_of, blocks, error):
-    call = slack.api_call(
-        "chat.postMessage", json={"channel": INC, "text": "x", "blocks": blocks}
-    )
+async def test_malformed_blocks_are_refused(
+    slack: AsyncWebClient, error_of: ErrorOf, blocks: Any, error: str
+) -> None:
+    call = slack.api_call("chat.postMessage", json={"channel": INC, "text": "x", "blocks": blocks})
     assert (await error_of(call))["error"] == error

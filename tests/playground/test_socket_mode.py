@@ -6,13 +6,16 @@ import asyncio
 
 import aiohttp
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.playground import Playground, Running
 from bot.playground.sockets import CONNECTION_SECONDS, WARNING_SECONDS
+from playground.harness import Control, Eventually, OpenSocket
 
 APP = "A0ONCALL"
 
 
-async def test_hello_says_how_many_connections_there_are(open_socket):
+async def test_hello_says_how_many_connections_there_are(open_socket: OpenSocket) -> None:
     first, second = await open_socket(), await open_socket()
     assert first.hello["type"] == "hello"
     assert first.hello["num_connections"] == 1
@@ -21,7 +24,9 @@ async def test_hello_says_how_many_connections_there_are(open_socket):
     assert first.hello["debug_info"]["approximate_connection_time"] == CONNECTION_SECONDS
 
 
-async def test_the_first_delivery_has_retry_attempt_zero(open_socket, control):
+async def test_the_first_delivery_has_retry_attempt_zero(
+    open_socket: OpenSocket, control: Control
+) -> None:
     socket = await open_socket()
     await control.ask()
     envelope = await socket.receive()
@@ -32,7 +37,9 @@ async def test_the_first_delivery_has_retry_attempt_zero(open_socket, control):
     assert envelope["payload"]["event"]["type"] == "app_mention"
 
 
-async def test_an_acknowledged_event_is_not_sent_again(open_socket, control, pg, eventually):
+async def test_an_acknowledged_event_is_not_sent_again(
+    open_socket: OpenSocket, control: Control, pg: Playground, eventually: Eventually
+) -> None:
     socket = await open_socket()
     await control.ask()
     await socket.ack(await socket.receive())
@@ -42,8 +49,8 @@ async def test_an_acknowledged_event_is_not_sent_again(open_socket, control, pg,
 
 
 async def test_an_event_without_acknowledgement_comes_again_at_0_60_and_300_seconds(
-    open_socket, control, pg, eventually
-):
+    open_socket: OpenSocket, control: Control, pg: Playground, eventually: Eventually
+) -> None:
     socket = await open_socket()
     began = pg.clock.now()
     await control.ask()
@@ -61,7 +68,9 @@ async def test_an_event_without_acknowledgement_comes_again_at_0_60_and_300_seco
     await eventually(lambda: pg.outbox.deliveries()[0].state == "gave_up")
 
 
-async def test_a_late_acknowledgement_does_not_count(open_socket, control):
+async def test_a_late_acknowledgement_does_not_count(
+    open_socket: OpenSocket, control: Control
+) -> None:
     socket = await open_socket()
     await control.ask()
     first = await socket.receive()
@@ -74,8 +83,8 @@ async def test_a_late_acknowledgement_does_not_count(open_socket, control):
 
 
 async def test_an_event_is_sent_again_at_once_after_a_reconnect(
-    open_socket, control, pg, eventually
-):
+    open_socket: OpenSocket, control: Control, pg: Playground, eventually: Eventually
+) -> None:
     socket = await open_socket()
     await control.ask()
     first = await socket.receive()
@@ -86,7 +95,9 @@ async def test_an_event_is_sent_again_at_once_after_a_reconnect(
     assert (second["retry_attempt"], second["retry_reason"]) == (1, "connection_lost")
 
 
-async def test_a_reconnect_ends_the_wait_for_a_retry(open_socket, control, pg, eventually):
+async def test_a_reconnect_ends_the_wait_for_a_retry(
+    open_socket: OpenSocket, control: Control, pg: Playground, eventually: Eventually
+) -> None:
     socket = await open_socket()
     await control.ask()
     await socket.receive()
@@ -98,14 +109,18 @@ async def test_a_reconnect_ends_the_wait_for_a_retry(open_socket, control, pg, e
     assert (await (await open_socket()).receive())["retry_attempt"] == 2
 
 
-async def test_an_event_waits_for_an_app_that_is_not_connected(open_socket, control):
+async def test_an_event_waits_for_an_app_that_is_not_connected(
+    open_socket: OpenSocket, control: Control
+) -> None:
     await control.ask()
     await control("advance", seconds=368)
     envelope = await (await open_socket()).receive()
     assert envelope["retry_attempt"] == 0, "nothing was delivered before"
 
 
-async def test_each_payload_goes_to_any_one_connection(open_socket, control, pg):
+async def test_each_payload_goes_to_any_one_connection(
+    open_socket: OpenSocket, control: Control, pg: Playground
+) -> None:
     sockets = [await open_socket() for _ in range(3)]
     for _ in range(6):
         await control.ask()
@@ -117,7 +132,7 @@ async def test_each_payload_goes_to_any_one_connection(open_socket, control, pg)
             await socket.receive()
 
 
-async def test_the_eleventh_connection_is_turned_away(open_socket):
+async def test_the_eleventh_connection_is_turned_away(open_socket: OpenSocket) -> None:
     for _ in range(10):
         await open_socket()
     eleventh = await open_socket()
@@ -126,7 +141,9 @@ async def test_the_eleventh_connection_is_turned_away(open_socket):
     await eleventh.closed()
 
 
-async def test_a_connection_is_warned_and_then_refreshed(open_socket, control):
+async def test_a_connection_is_warned_and_then_refreshed(
+    open_socket: OpenSocket, control: Control
+) -> None:
     socket = await open_socket()
     await control("advance", seconds=CONNECTION_SECONDS - WARNING_SECONDS)
     warning = await socket.receive()
@@ -142,21 +159,27 @@ async def test_a_connection_is_warned_and_then_refreshed(open_socket, control):
 
 
 @pytest.mark.parametrize("reason", ["refresh_requested", "too_many_websockets", "link_disabled"])
-async def test_a_disconnect_frame_names_its_reason(open_socket, control, reason):
+async def test_a_disconnect_frame_names_its_reason(
+    open_socket: OpenSocket, control: Control, reason: str
+) -> None:
     socket = await open_socket()
     await control("disconnect", reason=reason)
     assert (await socket.receive())["reason"] == reason
     await socket.closed()
 
 
-async def test_a_dropped_connection_gets_no_frame(open_socket, control):
+async def test_a_dropped_connection_gets_no_frame(
+    open_socket: OpenSocket, control: Control
+) -> None:
     socket = await open_socket()
     await control("disconnect", reason="drop")
     message = await asyncio.wait_for(socket.ws.receive(), 5)
     assert message.type in (aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.ERROR)
 
 
-async def test_a_ping_is_answered_with_its_own_bytes(running, session, open_socket):
+async def test_a_ping_is_answered_with_its_own_bytes(
+    running: Running, session: aiohttp.ClientSession, open_socket: OpenSocket
+) -> None:
     socket = await open_socket()
     async with session.post(
         running.api_url + "apps.connections.open",
@@ -171,7 +194,9 @@ async def test_a_ping_is_answered_with_its_own_bytes(running, session, open_sock
     assert socket.hello["type"] == "hello"
 
 
-async def test_a_ticket_works_once_and_not_after_half_a_minute(running, session, control):
+async def test_a_ticket_works_once_and_not_after_half_a_minute(
+    running: Running, session: aiohttp.ClientSession, control: Control
+) -> None:
     headers = {"authorization": "Bearer xapp-playground-oncall"}
 
     async def ticket() -> str:
@@ -189,8 +214,12 @@ async def test_a_ticket_works_once_and_not_after_half_a_minute(running, session,
 
 
 async def test_a_click_is_sent_once_and_takes_an_answer(
-    open_socket, control, slack, pg, eventually
-):
+    open_socket: OpenSocket,
+    control: Control,
+    slack: AsyncWebClient,
+    pg: Playground,
+    eventually: Eventually,
+) -> None:
     socket = await open_socket()
     blocks = [
         {
@@ -224,7 +253,9 @@ async def test_a_click_is_sent_once_and_takes_an_answer(
     assert pg.outbox.deliveries()[-1].attempts[-1].answer == {"text": "thanks"}
 
 
-async def test_a_click_that_nobody_acknowledges_is_not_repeated(open_socket, control, slack, pg):
+async def test_a_click_that_nobody_acknowledges_is_not_repeated(
+    open_socket: OpenSocket, control: Control, slack: AsyncWebClient, pg: Playground
+) -> None:
     socket = await open_socket()
     await control.ask()
     await socket.ack(await socket.receive())

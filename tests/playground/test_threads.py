@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from slack_sdk.web.async_client import AsyncWebClient
+
+from playground.harness import Control, ErrorOf
+
 INC = "C0INCCHECK"
 
 
-async def test_a_reply_to_a_reply_is_under_the_root(slack, control):
+async def test_a_reply_to_a_reply_is_under_the_root(
+    slack: AsyncWebClient, control: Control
+) -> None:
     root = await control.ask("root")
     reply = await slack.chat_postMessage(channel=INC, text="one", thread_ts=root)
     nested = await slack.chat_postMessage(channel=INC, text="two", thread_ts=reply["ts"])
@@ -16,7 +22,9 @@ async def test_a_reply_to_a_reply_is_under_the_root(slack, control):
     assert thread["messages"][0]["latest_reply"] == nested["ts"]
 
 
-async def test_if_the_root_is_gone_the_reply_is_at_the_channel_s_root(slack, control):
+async def test_if_the_root_is_gone_the_reply_is_at_the_channel_s_root(
+    slack: AsyncWebClient, control: Control
+) -> None:
     question = await control.ask()
     await control("delete", user="maya", channel=INC, ts=question)
     answer = await slack.chat_postMessage(channel=INC, text="late", thread_ts=question)
@@ -27,8 +35,8 @@ async def test_if_the_root_is_gone_the_reply_is_at_the_channel_s_root(slack, con
 
 
 async def test_a_deleted_root_with_replies_is_a_tombstone_that_takes_replies(
-    slack, control, error_of
-):
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     question = await control.ask()
     first = await slack.chat_postMessage(channel=INC, text="first", thread_ts=question)
     await control("delete", user="maya", channel=INC, ts=question)
@@ -45,7 +53,9 @@ async def test_a_deleted_root_with_replies_is_a_tombstone_that_takes_replies(
     assert gone["error"] == "thread_not_found", "the tombstone goes with the last reply"
 
 
-async def test_a_root_is_no_thread_any_more_without_its_last_reply(slack, control):
+async def test_a_root_is_no_thread_any_more_without_its_last_reply(
+    slack: AsyncWebClient, control: Control
+) -> None:
     root = await control.ask("root")
     reply = await slack.chat_postMessage(channel=INC, text="one", thread_ts=root)
     await slack.chat_delete(channel=INC, ts=reply["ts"])
@@ -53,13 +63,17 @@ async def test_a_root_is_no_thread_any_more_without_its_last_reply(slack, contro
     assert "thread_ts" not in history["messages"][0]
 
 
-async def test_a_thread_ts_that_cannot_be_one_is_refused(slack, error_of):
+async def test_a_thread_ts_that_cannot_be_one_is_refused(
+    slack: AsyncWebClient, error_of: ErrorOf
+) -> None:
     for wanted in ("abc", "1.0", "9999999999.0"):
         refused = await error_of(slack.chat_postMessage(channel=INC, text="x", thread_ts=wanted))
         assert refused["error"] == "invalid_thread_ts"
 
 
-async def test_the_bot_finds_its_own_post_by_metadata(slack, control):
+async def test_the_bot_finds_its_own_post_by_metadata(
+    slack: AsyncWebClient, control: Control
+) -> None:
     root = await control.ask()
     marker = {"event_type": "oncall_reply", "event_payload": {"run": "r1", "epoch": 3}}
     await slack.chat_postMessage(channel=INC, text="answer", thread_ts=root, metadata=marker)
@@ -71,13 +85,13 @@ async def test_the_bot_finds_its_own_post_by_metadata(slack, control):
     assert with_metadata["messages"][1]["metadata"] == marker
 
 
-async def test_threads_are_read_in_pages_and_within_bounds(slack, control):
+async def test_threads_are_read_in_pages_and_within_bounds(
+    slack: AsyncWebClient, control: Control
+) -> None:
     root = await control.ask("root")
     stamps = []
     for number in range(5):
-        answer = await control(
-            "post", user="jonas", channel=INC, text=f"r{number}", thread_ts=root
-        )
+        answer = await control("post", user="jonas", channel=INC, text=f"r{number}", thread_ts=root)
         stamps.append(answer["ts"])
     first = await slack.conversations_replies(channel=INC, ts=root, limit=4)
     assert [m["text"] for m in first["messages"]] == ["root", "r0", "r1", "r2"]
@@ -95,7 +109,9 @@ async def test_threads_are_read_in_pages_and_within_bounds(slack, control):
     assert [m["text"] for m in from_then["messages"]] == ["root", "r2", "r3", "r4"]
 
 
-async def test_history_is_newest_first_and_forward_from_oldest(slack, control):
+async def test_history_is_newest_first_and_forward_from_oldest(
+    slack: AsyncWebClient, control: Control
+) -> None:
     stamps = [await control.ask(f"m{number}") for number in range(4)]
     newest = await slack.conversations_history(channel=INC, limit=2)
     assert [m["text"] for m in newest["messages"]] == ["m3", "m2"]
@@ -107,7 +123,9 @@ async def test_history_is_newest_first_and_forward_from_oldest(slack, control):
     assert [m["text"] for m in between["messages"]] == ["m1"]
 
 
-async def test_a_channel_s_history_has_no_replies_in_it(slack, control):
+async def test_a_channel_s_history_has_no_replies_in_it(
+    slack: AsyncWebClient, control: Control
+) -> None:
     root = await control.ask("root")
     await slack.chat_postMessage(channel=INC, text="reply", thread_ts=root)
     history = await slack.conversations_history(channel=INC)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import Any
+
 import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.playground import Playground, Running
+from playground.harness import Control, ErrorOf, Json
+
 INC, GENERAL, DEBUG = "C0INCCHECK", "C0GENERAL", "C0DEBUG"
+Raw = Callable[..., Awaitable[Json]]
 BEARER = {"authorization": "Bearer xoxb-playground-oncall"}
 
 
 @pytest.fixture
-def raw(running, session: aiohttp.ClientSession):
-    async def request(method: str, verb: str = "POST", **kwargs) -> dict:
+def raw(running: Running, session: aiohttp.ClientSession) -> Raw:
+    async def request(method: str, verb: str = "POST", **kwargs: Any) -> dict:
         async with session.request(verb, running.api_url + method, **kwargs) as response:
             assert response.status == 200
             return await response.json()
@@ -20,7 +27,7 @@ def raw(running, session: aiohttp.ClientSession):
     return request
 
 
-async def test_tokens_are_taken_from_the_header_or_the_form_and_nowhere_else(raw):
+async def test_tokens_are_taken_from_the_header_or_the_form_and_nowhere_else(raw: Raw) -> None:
     token = "xoxb-playground-oncall"
     assert (await raw("auth.test", headers=BEARER))["ok"]
     assert (await raw("auth.test", data={"token": token}))["ok"]
@@ -32,11 +39,11 @@ async def test_tokens_are_taken_from_the_header_or_the_form_and_nowhere_else(raw
         assert answer["error"] == ("invalid_auth" if "other" in header else "not_authed")
 
 
-async def test_an_unknown_method_is_named_so(raw):
+async def test_an_unknown_method_is_named_so(raw: Raw) -> None:
     assert (await raw("chat.shout", headers=BEARER))["error"] == "unknown_method"
 
 
-async def test_bodies_are_json_or_forms_and_reads_take_no_json(raw):
+async def test_bodies_are_json_or_forms_and_reads_take_no_json(raw: Raw) -> None:
     body = {"channel": INC, "text": "x"}
     assert (await raw("chat.postMessage", json=body, headers=BEARER))["ok"]
     assert (await raw("chat.postMessage", data=body, headers=BEARER))["ok"]
@@ -50,7 +57,7 @@ async def test_bodies_are_json_or_forms_and_reads_take_no_json(raw):
     assert (await raw("auth.test", data="<a/>", headers=xml))["error"] == "invalid_post_type"
 
 
-async def test_granted_scopes_are_in_a_header(slack, control):
+async def test_granted_scopes_are_in_a_header(slack: AsyncWebClient, control: Control) -> None:
     answer = await slack.auth_test()
     assert "chat:write" in answer.headers["x-oauth-scopes"].split(",")
     await control("app", scopes=["chat:write", "users:read"])
@@ -70,7 +77,9 @@ async def test_granted_scopes_are_in_a_header(slack, control):
         ("conversations.join", {"channel": GENERAL}, "channels:join"),
     ],
 )
-async def test_a_missing_scope_is_named_with_those_provided(raw, control, method, args, needed):
+async def test_a_missing_scope_is_named_with_those_provided(
+    raw: Raw, control: Control, method: str, args: dict[str, str], needed: str
+) -> None:
     await control("app", scopes=["team:read"])
     answer = await raw(method, data=args, headers=BEARER)
     assert answer["error"] == "missing_scope"
@@ -78,7 +87,9 @@ async def test_a_missing_scope_is_named_with_those_provided(raw, control, method
     assert answer["provided"] == "team:read"
 
 
-async def test_private_channels_need_the_scopes_of_groups(slack, control, error_of):
+async def test_private_channels_need_the_scopes_of_groups(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     created = await control(
         "channels", user="maya", name="inc-secret", private=True, members=["oncall"]
     )
@@ -90,7 +101,9 @@ async def test_private_channels_need_the_scopes_of_groups(slack, control, error_
     assert (refused["error"], refused["needed"]) == ("missing_scope", "groups:history")
 
 
-async def test_a_private_channel_without_the_app_does_not_exist_for_it(slack, control, error_of):
+async def test_a_private_channel_without_the_app_does_not_exist_for_it(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     created = await control("channels", user="maya", name="inc-secret", private=True)
     channel = created["channel"]["id"]
     for call in (
@@ -101,7 +114,9 @@ async def test_a_private_channel_without_the_app_does_not_exist_for_it(slack, co
         assert (await error_of(call))["error"] == "channel_not_found"
 
 
-async def test_a_public_channel_without_the_app_is_seen_but_not_read_or_written(slack, error_of):
+async def test_a_public_channel_without_the_app_is_seen_but_not_read_or_written(
+    slack: AsyncWebClient, error_of: ErrorOf
+) -> None:
     assert (await slack.conversations_info(channel=GENERAL))["channel"]["is_member"] is False
     for call in (
         slack.chat_postMessage(channel=GENERAL, text="x"),
@@ -116,7 +131,9 @@ async def test_a_public_channel_without_the_app_is_seen_but_not_read_or_written(
         assert (await error_of(call))["error"] == "channel_not_found"
 
 
-async def test_an_archived_channel_takes_nothing(slack, control, error_of):
+async def test_an_archived_channel_takes_nothing(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     ts = await control.ask("x")
     await control("archive", channel="inc-checkout")
     refused = await error_of(slack.chat_postMessage(channel=INC, text="x"))
@@ -125,7 +142,9 @@ async def test_an_archived_channel_takes_nothing(slack, control, error_of):
     assert refused["error"] == "is_archived"
 
 
-async def test_only_own_messages_are_changed_or_deleted(slack, control, error_of):
+async def test_only_own_messages_are_changed_or_deleted(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     ts = await control.ask("x")
     refused = await error_of(slack.chat_update(channel=INC, ts=ts, text="y"))
     assert refused["error"] == "cant_update_message"
@@ -134,7 +153,7 @@ async def test_only_own_messages_are_changed_or_deleted(slack, control, error_of
     assert gone["error"] == "message_not_found"
 
 
-async def test_an_update_with_text_alone_takes_the_blocks_away(slack):
+async def test_an_update_with_text_alone_takes_the_blocks_away(slack: AsyncWebClient) -> None:
     blocks = [{"type": "section", "text": {"type": "mrkdwn", "text": "thinking"}}]
     ts = (await slack.chat_postMessage(channel=INC, text="t", blocks=blocks))["ts"]
     updated = await slack.chat_update(channel=INC, ts=ts, text="done")
@@ -142,7 +161,9 @@ async def test_an_update_with_text_alone_takes_the_blocks_away(slack):
     assert updated["message"]["edited"]["user"] == "U0ONCALL"
 
 
-async def test_without_text_blocks_or_attachments_it_is_no_text(slack, error_of):
+async def test_without_text_blocks_or_attachments_it_is_no_text(
+    slack: AsyncWebClient, error_of: ErrorOf
+) -> None:
     refused = await error_of(slack.api_call("chat.postMessage", json={"channel": INC}))
     assert refused["error"] == "no_text"
     alert = [{"text": "only here"}]
@@ -151,7 +172,9 @@ async def test_without_text_blocks_or_attachments_it_is_no_text(slack, error_of)
     ]
 
 
-async def test_reactions_are_one_a_person_and_emoji(slack, control, error_of):
+async def test_reactions_are_one_a_person_and_emoji(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     ts = await control.ask("x")
     target = {"channel": INC, "timestamp": ts}
     await slack.reactions_add(name="eyes", **target)
@@ -159,9 +182,7 @@ async def test_reactions_are_one_a_person_and_emoji(slack, control, error_of):
     assert again["error"] == "already_reacted"
     await control("react", user="maya", channel=INC, ts=ts, name="eyes")
     message = (await slack.reactions_get(**target))["message"]
-    assert message["reactions"] == [
-        {"name": "eyes", "users": ["U0ONCALL", "U0MAYA"], "count": 2}
-    ]
+    assert message["reactions"] == [{"name": "eyes", "users": ["U0ONCALL", "U0MAYA"], "count": 2}]
     await slack.reactions_remove(name="eyes", **target)
     none = await error_of(slack.reactions_remove(name="eyes", **target))
     assert none["error"] == "no_reaction"
@@ -171,7 +192,9 @@ async def test_reactions_are_one_a_person_and_emoji(slack, control, error_of):
     assert lost["error"] == "message_not_found"
 
 
-async def test_one_user_s_reactions_on_a_message_have_a_ceiling(slack, control, error_of):
+async def test_one_user_s_reactions_on_a_message_have_a_ceiling(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     ts = await control.ask("x")
     for number in range(23):
         await slack.reactions_add(channel=INC, timestamp=ts, name=f"e{number}")
@@ -179,7 +202,9 @@ async def test_one_user_s_reactions_on_a_message_have_a_ceiling(slack, control, 
     assert refused["error"] == "too_many_reactions"
 
 
-async def test_people_are_members_guests_strangers_or_bots(slack, control, error_of):
+async def test_people_are_members_guests_strangers_or_bots(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     async def user(key: str) -> dict:
         return (await slack.users_info(user=key))["user"]
 
@@ -194,7 +219,7 @@ async def test_people_are_members_guests_strangers_or_bots(slack, control, error
     assert (await error_of(slack.users_info(user="U0NOBODY")))["error"] == "user_not_found"
 
 
-async def test_conversations_are_listed_by_kind(slack, control):
+async def test_conversations_are_listed_by_kind(slack: AsyncWebClient, control: Control) -> None:
     await control("channels", user="maya", name="inc-secret", private=True, members=["oncall"])
     public = await slack.conversations_list()
     assert {c["name"] for c in public["channels"]} == {
@@ -216,7 +241,7 @@ async def test_conversations_are_listed_by_kind(slack, control):
     assert rest["members"] == ["U0GUEST", "U0ALERTS", "U0ONCALL"]
 
 
-async def test_joining_opening_and_links(slack, control):
+async def test_joining_opening_and_links(slack: AsyncWebClient, control: Control) -> None:
     await control("app", scopes=["channels:join", "chat:write", "im:write", "im:history"])
     assert (await slack.conversations_join(channel=GENERAL))["channel"]["is_member"] is True
     again = await slack.conversations_join(channel=GENERAL)
@@ -228,7 +253,9 @@ async def test_joining_opening_and_links(slack, control):
     assert link["permalink"].endswith(f"/archives/{direct}/p{sent['ts'].replace('.', '')}")
 
 
-async def test_the_app_token_opens_connections_and_nothing_else(running, slack, error_of):
+async def test_the_app_token_opens_connections_and_nothing_else(
+    running: Running, slack: AsyncWebClient, error_of: ErrorOf
+) -> None:
     app = AsyncWebClient(token="xapp-playground-oncall", base_url=running.api_url)
     assert (await error_of(app.chat_postMessage(channel=INC, text="x")))["error"] == (
         "not_allowed_token_type"
@@ -237,7 +264,9 @@ async def test_the_app_token_opens_connections_and_nothing_else(running, slack, 
     assert refused["error"] == "not_allowed_token_type"
 
 
-async def test_a_thread_s_status_goes_with_a_reply_or_after_two_minutes(slack, control, pg):
+async def test_a_thread_s_status_goes_with_a_reply_or_after_two_minutes(
+    slack: AsyncWebClient, control: Control, pg: Playground
+) -> None:
     ts = await control.ask()
     where = {"channel_id": INC, "thread_ts": ts}
     await slack.assistant_threads_setStatus(status="is reading deploy 4471…", **where)
@@ -249,14 +278,18 @@ async def test_a_thread_s_status_goes_with_a_reply_or_after_two_minutes(slack, c
     assert pg.statuses() == {}
 
 
-async def test_an_app_that_is_no_agent_has_no_sessions(slack, control, error_of):
+async def test_an_app_that_is_no_agent_has_no_sessions(
+    slack: AsyncWebClient, control: Control, error_of: ErrorOf
+) -> None:
     ts = await control.ask()
     await control("app", is_agent=False)
     body = {"channel_id": INC, "thread_ts": ts, "status": "processing"}
     assert (await error_of(slack.api_call("agents.sessions.setStatus", json=body)))["error"]
 
 
-async def test_the_usergroup_s_members_and_the_home_view(slack, error_of):
+async def test_the_usergroup_s_members_and_the_home_view(
+    slack: AsyncWebClient, error_of: ErrorOf
+) -> None:
     group = await slack.usergroups_users_list(usergroup="S0ONCALL")
     assert group["users"] == ["U0MAYA", "U0JONAS"]
     unknown = await error_of(slack.usergroups_users_list(usergroup="S0OTHER"))
@@ -265,7 +298,7 @@ async def test_the_usergroup_s_members_and_the_home_view(slack, error_of):
     assert (await slack.views_publish(user_id="U0MAYA", view=view))["view"]["type"] == "home"
 
 
-async def test_an_ephemeral_message_is_not_stored(slack, error_of):
+async def test_an_ephemeral_message_is_not_stored(slack: AsyncWebClient, error_of: ErrorOf) -> None:
     assert (await slack.chat_postEphemeral(channel=INC, user="U0MAYA", text="psst"))["message_ts"]
     history = await slack.conversations_history(channel=INC)
     assert "psst" not in [m["text"] for m in history["messages"]]

@@ -1,0 +1,84 @@
+"""The playground's command line: `python -m bot.playground --port P [--seed FILE]`.
+
+Owns the options and the exit codes: 0 ended by a signal, 2 wrong use or an unreadable seed, 3 the
+port is in use (a caller may try another). `run` is the same without parsing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from bot.playground.clock import Clock, RealClock, VirtualClock, parse_time
+from bot.playground.faults import FaultBook
+from bot.playground.playground import Playground
+from bot.playground.seed import DEFAULT_SEED, build_world, read_seed
+from bot.playground.server import PortInUseError, listen, serve
+
+EXIT_USAGE = 2
+EXIT_PORT_IN_USE = 3
+
+
+def run(
+    host: str = "127.0.0.1",
+    port: int = 8065,
+    *,
+    seed: Path = DEFAULT_SEED,
+    now: str | None = None,
+    virtual_clock: bool = False,
+    fault_seed: int = 0,
+) -> int:
+    """Serve a playground until a signal; the exit code. `now` overrides the seed's time (ISO)."""
+    try:
+        read = read_seed(seed)
+        start = parse_time(now) if now else read.now.timestamp()
+        world = build_world(read)
+        sock = listen(host, port)
+    except PortInUseError as error:
+        return _fail(str(error), EXIT_PORT_IN_USE)
+    except (OSError, ValidationError, ValueError) as error:
+        return _fail(str(error), EXIT_USAGE)
+
+    async def serve_it() -> None:
+        clock: Clock = VirtualClock(start) if virtual_clock else RealClock(start)
+        await serve(Playground(world, clock, FaultBook(fault_seed)), sock)
+
+    try:
+        asyncio.run(serve_it())
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sock.close()
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse the command line and run."""
+    parser = argparse.ArgumentParser(
+        prog="oncall-bot playground", description="A local Slack in the browser, for one machine."
+    )
+    parser.add_argument("--host", default="127.0.0.1", help="127.0.0.1, the only one allowed")
+    parser.add_argument("--port", type=int, default=8065, help="0 takes any free port")
+    parser.add_argument("--seed", type=Path, default=DEFAULT_SEED, help="the workspace, as JSON")
+    parser.add_argument("--now", help="the workspace's time at the start, ISO 8601, UTC")
+    parser.add_argument("--clock", choices=("real", "virtual"), default="real")
+    parser.add_argument("--fault-seed", type=int, default=0)
+    options = parser.parse_args(argv)
+    return run(
+        options.host,
+        options.port,
+        seed=options.seed,
+        now=options.now,
+        virtual_clock=options.clock == "virtual",
+        fault_seed=options.fault_seed,
+    )
+
+
+def _fail(message: str, code: int) -> int:
+    print(message, file=sys.stderr)  # noqa: T201  # a command line's error
+    return code
