@@ -80,7 +80,8 @@ class Tool(ABC, Generic[ArgumentsT]):
     """One tool. The class attributes are data for the model; ``run`` does the work.
 
     ``case_insensitive`` names string arguments whose case does not matter, so that two spellings
-    count as the same call (M9). ``timeout`` is in seconds. Cancelling ``run`` must free everything
+    count as the same call (M9). ``timeout`` is in seconds. ``together`` says that the calls of one
+    turn only make sense as a whole: one failure fails them all (M12). Cancelling ``run`` must free everything
     that it holds: subprocesses are killed with their process group.
     """
 
@@ -88,6 +89,7 @@ class Tool(ABC, Generic[ArgumentsT]):
     description: ClassVar[str]
     effect: ClassVar[Effect] = Effect.READ
     timeout: ClassVar[float] = 10.0
+    together: ClassVar[bool] = False
     case_insensitive: ClassVar[frozenset[str]] = frozenset()
     arguments: type[ArgumentsT]
 

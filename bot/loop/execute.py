@@ -63,7 +63,7 @@ async def execute(plans: tuple[Plan, ...], hands: Hands) -> Executed:
             for plan in plans
             if isinstance(plan, Run)
         }
-    results = {observation: task.result() for observation, task in running.items()}
+    results = _together(plans, {name: task.result() for name, task in running.items()})
     verdict = next((check(p.answer, hands.pad) for p in plans if isinstance(p, Check)), None)
     proposal = next((_proposal(p, hands) for p in plans if isinstance(p, Propose)), None)
     observations = [_observe(plan, results, verdict, hands) for plan in plans]
@@ -72,6 +72,19 @@ async def execute(plans: tuple[Plan, ...], hands: Hands) -> Executed:
             _returned(observation.result, plan.observation, plan.call.name, 0.0, hands)
     cut = hands.stop.cut if running else None
     return Executed(tuple(observations), verdict, proposal, cut)
+
+
+def _together(plans: tuple[Plan, ...], results: dict[str, ToolResult]) -> dict[str, ToolResult]:
+    """The results, where calls that are needed together fail together (M12)."""
+    whole = [p for p in plans if isinstance(p, Run) and p.tool.together]
+    failed = {p.tool.name for p in whole if results[p.observation].status is Status.ERROR}
+    for plan in whole:
+        if plan.tool.name in failed and results[plan.observation].status is not Status.ERROR:
+            results[plan.observation] = _error(
+                f"Another {plan.tool.name} call of this turn failed, and they only make sense "
+                "together. Send all of them again."
+            )
+    return results
 
 
 def _called(plan: Run | Check, step: int) -> ToolCalled:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import ClassVar
 
 import pytest
 
@@ -578,3 +579,20 @@ async def test_the_models_own_answer_arguments_can_be_wrong_without_ending_the_r
     outcome = await play(model, Lookup())
     assert "headline" in texts(model, 2)[-1]
     assert isinstance(outcome, Answer)
+
+
+async def test_reads_that_are_needed_together_fail_together() -> None:
+    async def half(arguments: LookupArguments, context: CallContext) -> ToolResult:
+        if arguments.what == "bad":
+            raise ToolError("no such thing")
+        return found("good was found")
+
+    class Pair(Lookup):
+        together: ClassVar[bool] = True
+
+    both = turn(called("lookup", {"what": "good"}), called("lookup", {"what": "bad"}))
+    end = turn(answer("x", unknowns=["all"], confidence="none"))
+    for kind, fails in ((Lookup, False), (Pair, True)):
+        model = ScriptedModel(both, end)
+        await play(model, kind(half))
+        assert ("only make sense together" in texts(model, 1)[0]) is fails
