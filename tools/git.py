@@ -295,20 +295,19 @@ class Git:
                 f"There is no repository at {self.repo}: clone it there, or correct repo= of the"
                 " service in oncall.toml."
             )
+        starting = asyncio.ensure_future(self._start(command, limit, piped=bool(stdin)))
+        cancelled = False
+        while not starting.done():
+            try:
+                await asyncio.shield(starting)
+            except asyncio.CancelledError:
+                # Half started, asyncio could lose the process (and wait for ever): it takes a few
+                # milliseconds to start it, so that it can be killed as a whole.
+                cancelled = True
+        transport, collector = starting.result()
         try:
-            transport, collector = await asyncio.get_running_loop().subprocess_exec(
-                lambda: _Collector(limit),
-                *command,
-                stdin=asyncio.subprocess.PIPE if stdin else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                cwd=self.repo,
-                env=self._environment(),
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            raise GitError(f"git could not be started in {self.repo}: {error}.") from error
-        try:
+            if cancelled:
+                raise asyncio.CancelledError
             async with asyncio.timeout(seconds):
                 if stdin:
                     pipe = transport.get_pipe_transport(0)
@@ -329,6 +328,23 @@ class Git:
             finally:
                 transport.close()
         return transport.get_returncode() or 0, collector
+
+    async def _start(
+        self, command: list[str | bytes], limit: int, *, piped: bool
+    ) -> tuple[asyncio.SubprocessTransport, _Collector]:
+        try:
+            return await asyncio.get_running_loop().subprocess_exec(
+                lambda: _Collector(limit),
+                *command,
+                stdin=asyncio.subprocess.PIPE if piped else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=self.repo,
+                env=self._environment(),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise GitError(f"git could not be started in {self.repo}: {error}.") from error
 
     def _failure(self, complaint: bytes) -> GitError:
         if b"not a git repository" in complaint:

@@ -27,6 +27,10 @@ def _fake_git(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
 
 
+def _children() -> list[str]:
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+
+
 class _Watched:
     """The processes that a stand-in for git writes down; ``ended`` waits for their end."""
 
@@ -83,6 +87,24 @@ async def test_a_cancellation_kills_git_and_what_it_started(
         await running
     assert len(watched.pids) == 2
     assert watched.ended()
+
+
+@pytest.mark.parametrize("steps", range(12))
+async def test_a_cancellation_at_any_moment_of_the_start_leaves_nothing_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    done = tmp_path / "done"
+    _fake_git(tmp_path / "bin", f"sleep 5; touch {done}", monkeypatch)
+    running = asyncio.create_task(Git(tmp_path).run("log"))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    running.cancel()
+    running.cancel()
+    async with asyncio.timeout(4):
+        with pytest.raises(asyncio.CancelledError):
+            await running
+    assert _children() == []
+    assert not done.exists()
 
 
 async def test_a_child_that_outlives_git_and_holds_the_output_is_killed_at_the_timeout(
