@@ -1,0 +1,1 @@
+"""A run's life: accept, dispatch, resume, abort, reply once. Start with ``service.py``."""

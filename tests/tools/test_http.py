@@ -105,7 +105,7 @@ class _Full:
         self.held: list[socket.socket] = []
         for _ in range(4):
             one = socket.socket()
-            one.setblocking(False)
+            one.settimeout(0)
             one.connect_ex(self.listener.getsockname())
             self.held.append(one)
 

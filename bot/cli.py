@@ -1,0 +1,224 @@
+"""The command line: ``oncall-bot ask | runs | show | serve | demo-workspace | migrate``.
+
+Owns arguments, exit codes and the words for what goes wrong: 0 answered or done, 1 a failure
+outcome, 2 bad use or configuration. Imports inside the commands, so that each loads what it needs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Coroutine
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+app = typer.Typer(
+    name="oncall-bot",
+    help="Answers on-call questions about incidents and deploys, with evidence.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Workspace = Annotated[
+    Path,
+    typer.Option("--workspace", "-w", metavar="DIR", help="The folder that holds oncall.toml."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+BAD_USE = 2
+LEFT = 130
+"""The exit code of a program that Ctrl-C ended."""
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know, in your own words.")] = "",
+    workspace: Workspace = Path(),
+    now: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Ask as if it were this time: 2026-11-29T02:14Z. UTC unless it names an offset.",
+        ),
+    ] = "",
+    thread: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Earlier messages, one a line, oldest first."),
+    ] = None,
+    as_json: AsJson = False,  # noqa: FBT002 - typer reads flags like this
+    debug: Annotated[bool, typer.Option("--debug", help="Show each turn on stderr.")] = False,  # noqa: FBT002
+) -> None:
+    """Ask one question and print the answer with its evidence."""
+    from bot.asking import Asked  # noqa: PLC0415
+    from bot.asking import ask as run_ask  # noqa: PLC0415
+
+    if not question.strip():
+        _refuse('say what to ask, for example: oncall-bot ask "What changed in deploy 4471?"')
+    asked = Asked(
+        text=question,
+        root=workspace.expanduser().absolute(),
+        asked_at=_time(now) if now else datetime.now(UTC),
+        thread=_messages(thread) if thread else (),
+        as_json=as_json,
+        debug=debug,
+    )
+    raise typer.Exit(_run(run_ask(asked)))
+
+
+@app.command()
+def runs(
+    workspace: Workspace = Path(),
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many, newest first.")] = 20,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """List the newest questions and how each ended."""
+    from bot.showing import list_runs  # noqa: PLC0415
+
+    raise typer.Exit(_run(list_runs(workspace.expanduser().absolute(), limit, as_json=as_json)))
+
+
+@app.command()
+def show(
+    run: Annotated[str, typer.Argument(help="A run's id, or `last`.")],
+    workspace: Workspace = Path(),
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Show a run again: its reply and every step."""
+    from bot.showing import show_run  # noqa: PLC0415
+
+    raise typer.Exit(_run(show_run(workspace.expanduser().absolute(), run, as_json=as_json)))
+
+
+@app.command()
+def serve(
+    workspace: Workspace = Path(),
+    rotate_key: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option("--rotate-key", help="Make a new signing key: old trace links stop working."),
+    ] = False,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Serve the trace pages, and end what an earlier process left unfinished."""
+    from bot.serving import serve as run_serve  # noqa: PLC0415
+    from bot.web.server import AddressError  # noqa: PLC0415
+
+    root = workspace.expanduser().absolute()
+    try:
+        raise typer.Exit(_run(run_serve(root, rotate=rotate_key, as_json=as_json)))
+    except AddressError as error:
+        _refuse(str(error))
+
+
+@app.command("demo-workspace")
+def demo_workspace(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Make a folder with a real incident to ask about, and say what to ask."""
+    import json  # noqa: PLC0415
+    import shlex  # noqa: PLC0415
+
+    from bot.playground.incident import DemoError, make_demo_workspace  # noqa: PLC0415
+
+    try:
+        demo = make_demo_workspace(folder.expanduser())
+    except DemoError as error:
+        _refuse(str(error))
+    at = demo.asked_at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    command = shlex.join(
+        ["oncall-bot", "ask", demo.question, "--workspace", str(demo.root), "--now", at]
+    )
+    if as_json:
+        told = {"workspace": str(demo.root), "question": demo.question, "asked_at": at}
+        typer.echo(json.dumps({**told, "command": command}, ensure_ascii=False))
+        return
+    typer.echo(f"Made {demo.root}: four services with their repositories, nine deploys and an")
+    typer.echo("incident in checkout. It is 02:14 UTC. Ask:\n")
+    typer.echo(command)
+
+
+@app.command()
+def migrate(
+    workspace: Workspace = Path(),
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Bring the store's database up to date. `ask` and `serve` do it by themselves."""
+    import json  # noqa: PLC0415
+
+    from bot.config import load  # noqa: PLC0415
+    from bot.runs.migrate import prepare  # noqa: PLC0415
+    from bot.wiring import database, state_folder  # noqa: PLC0415
+
+    async def work() -> int:
+        root = workspace.expanduser().absolute()
+        settings = load(root)
+        state_folder(root)
+        done = prepare(database(root, settings))
+        typer.echo(json.dumps({"done": done}) if as_json else done)
+        return 0
+
+    raise typer.Exit(_run(work()))
+
+
+def main() -> None:
+    """The script's entry. No traceback reaches a person, but with ONCALL_DEBUG set."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(LEFT)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(BAD_USE)
+    except Exception as error:
+        if os.environ.get("ONCALL_DEBUG"):
+            raise
+        _say(f"a fault inside the bot: {type(error).__name__}: {error}")
+        _say("set ONCALL_DEBUG=1 to see where, and please report it")
+        sys.exit(BAD_USE)
+
+
+def _run(work: Coroutine[Any, Any, int]) -> int:
+    """Run a command and put what it cannot do in words."""
+    from bot.config import ConfigError  # noqa: PLC0415
+    from bot.runs.errors import StoreError  # noqa: PLC0415
+    from tools.workspace import WorkspaceError  # noqa: PLC0415
+
+    try:
+        return asyncio.run(work)
+    except (ConfigError, StoreError, WorkspaceError) as error:
+        _refuse(str(error))
+
+
+def _refuse(message: str) -> NoReturn:
+    _say(message)
+    raise typer.Exit(BAD_USE)
+
+
+def _say(message: str) -> None:
+    typer.echo(f"oncall-bot: {message}", err=True)
+
+
+def _time(text: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(text.strip())
+    except ValueError:
+        _refuse(f"--now {text!r} is no time: write it like 2026-11-29T02:14Z")
+    try:
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        _refuse(f"--now {text!r} is out of range: write it like 2026-11-29T02:14Z")
+
+
+def _messages(file: Path) -> tuple[str, ...]:
+    """The thread's messages. The service keeps the newest and bounds each."""
+    try:
+        lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    except OSError as error:
+        _refuse(f"--thread {file} cannot be read: {error.strerror}")
+    return tuple(line.strip() for line in lines if line.strip())

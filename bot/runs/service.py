@@ -1,0 +1,356 @@
+"""A run's life: accepted, worked on, stopped, resumed, replied to once.
+
+The one place that joins the store, the loop, the tools and the surfaces. Knows no concrete one of
+them: what it needs is given when it is made.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+import structlog
+
+from bot.loop import engine
+from bot.loop.journal import Event, FencedError, RunEnded, RunStarted
+from bot.loop.limits import Limits, StopReason
+from bot.loop.outcome import Outcome
+from bot.loop.question import MAX_QUESTION, parse
+from bot.loop.stopping import Clock, Stop
+from bot.loop.toolbox import Redactor, Toolbox
+from bot.loop.wire import Model
+from bot.runs.closing import interrupted
+from bot.runs.dispatch import LocalDispatcher, QueueLimits
+from bot.runs.feed import Feed
+from bot.runs.ids import new_run_id
+from bot.runs.journal import StoreJournal
+from bot.runs.owner import Owner
+from bot.runs.records import Ask, ReplyState, RunRecord, RunState
+from bot.runs.store import Store
+from bot.runs.surface import Gone, Posted, Surface
+
+_log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+CATCH_UP_SECONDS = 0.2
+"""How long a reply waits for the watchers of its run."""
+LINGER_SECONDS = 5.0
+"""How long watchers may go on after the reply."""
+MAX_THREAD = 50
+"""Messages of the thread that are kept, the newest."""
+
+
+@dataclass(frozen=True)
+class Accepted:
+    run: RunRecord
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """The message was seen before; ``run`` is what it led to, if it led to one."""
+
+    run: RunRecord | None
+
+
+@dataclass(frozen=True)
+class QueueFull:
+    """Too many runs wait. Told once a message: a notice, not a run."""
+
+
+@dataclass(frozen=True)
+class Closing:
+    """The process is about to end and takes no more questions."""
+
+
+@dataclass(frozen=True)
+class Aborting:
+    """It stops now. ``by`` asked first."""
+
+    run: RunRecord
+    by: str
+
+
+@dataclass(frozen=True)
+class AlreadyFinished:
+    run: RunRecord
+
+
+@dataclass(frozen=True)
+class UnknownRun:
+    pass
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """What one run works with: a snapshot of the tools, and the catalog's words for its question."""
+
+    tools: Toolbox
+    words: Mapping[str, str]
+
+
+class NoWorkbenchError(Exception):
+    """The tools cannot be opened. The message is for people and says what to do."""
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """A job's own failure, logged where it was caught."""
+
+    detail: str
+    next_check: str
+
+
+def _unseen(run: str, event: Event) -> None:
+    """The observer of a service that nobody observes."""
+
+
+class RunService:
+    """``workspace`` names the folder that the runs are about, as stored with them."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        owner: Owner,
+        surfaces: Sequence[Surface],
+        model: Callable[[], Model],
+        workbench: Callable[[RunRecord], Workbench],
+        redactor: Callable[[], Redactor],
+        workspace: str,
+        limits: Limits,
+        queue: QueueLimits,
+        clock: Clock,
+        observe: Callable[[str, Event], None] = _unseen,
+    ) -> None:
+        self._store = store
+        self._owner = owner
+        self._surfaces = {surface.name: surface for surface in surfaces}
+        self._model = model
+        self._workbench = workbench
+        self._redactor = redactor
+        self._workspace = workspace
+        self._limits = limits
+        self._queue = queue
+        self._clock = clock
+        self._observe = observe
+        self._dispatcher = LocalDispatcher(queue)
+        self._stops: dict[str, Stop] = {}
+        self._closing = False
+
+    @property
+    def store(self) -> Store:
+        return self._store
+
+    # --- intake --------------------------------------------------------------------------------
+
+    async def accept(self, ask: Ask) -> Accepted | Duplicate | QueueFull | Closing:
+        """Commit the question as a run, then dispatch it. Returns after the commit (M23)."""
+        if self._closing:
+            return Closing()
+        keys = (ask.origin_key, *ask.seen_keys)
+        if not self._dispatcher.reserve():
+            new = await self._store.first_seen(keys, self._clock.now())
+            return QueueFull() if new else Duplicate(await self._store.find(*keys))
+        try:
+            run = self._new_run(ask)
+            if not await self._store.accept(run, ask.seen_keys):
+                return Duplicate(await self._store.find(*keys))
+            self._dispatch(run)
+            return Accepted(run)
+        finally:
+            self._dispatcher.release()
+
+    def _new_run(self, ask: Ask) -> RunRecord:
+        """The run as stored: redacted first (M19). One character too many says that it was cut."""
+        redactor = self._redactor()
+        now = self._clock.now()
+        return RunRecord(
+            id=new_run_id(now),
+            origin_key=ask.origin_key,
+            surface=ask.surface,
+            address=ask.address,
+            workspace=self._workspace,
+            question=redactor.text(_storable(ask.text))[: MAX_QUESTION + 1],
+            thread=tuple(
+                redactor.text(_storable(text))[:MAX_QUESTION] for text in ask.thread[-MAX_THREAD:]
+            ),
+            asked_at=ask.asked_at,
+            accepted_at=now,
+            state=RunState.ACCEPTED,
+            epoch=0,
+            owner=self._owner.name,
+        )
+
+    async def find(self, *keys: str) -> RunRecord | None:
+        """The run that one of these keys (origin, delivery, debug thread) leads to."""
+        return await self._store.find(*keys)
+
+    async def wait(self, run: str) -> None:
+        """Until this process is done with the run. Raises ``StoreError`` if it could not be kept."""
+        await self._dispatcher.wait(run)
+
+    # --- stopping ------------------------------------------------------------------------------
+
+    async def abort(self, run: str, by: str) -> Aborting | AlreadyFinished | UnknownRun:
+        """Stop a run at once. The first one counts; a post in flight is not cut (M25)."""
+        if stop := self._stops.get(run):
+            stop.abort(by)
+            self._dispatcher.hurry(run)
+        stored = await self._store.request_abort(run, by)
+        if stored is None:
+            return UnknownRun()
+        if stored.state is RunState.ENDED:
+            return AlreadyFinished(stored)
+        return Aborting(stored, stored.abort_requested_by or by)
+
+    async def close(self, drain_seconds: float) -> None:
+        """Take no more questions, let the runs end, and close those that do not with a failure."""
+        self._closing = True
+        if await self._dispatcher.drain(drain_seconds):
+            return
+        for run, stop in tuple(self._stops.items()):
+            stop.abort(reason=StopReason.INTERRUPTED)
+            self._dispatcher.hurry(run)
+        if not await self._dispatcher.drain(LINGER_SECONDS):
+            await self._dispatcher.cancel()
+
+    # --- resuming ------------------------------------------------------------------------------
+
+    async def resume_unfinished(self) -> tuple[RunRecord, ...]:
+        """Take over what a dead process left, and replies that did not go out.
+
+        Runs go on from their journal, or are closed as interrupted when their time is over. Can be
+        called again at any time. Returns the runs that are taken over.
+        """
+        if self._closing:
+            return ()
+        found = await self._store.unfinished(tuple(self._surfaces))
+        left = tuple(
+            run
+            for run in found
+            if not self._dispatcher.has(run.id)
+            and (run.owner == self._owner.name or not self._owner.lives(run.owner))
+        )
+        for run in left:
+            self._dispatch(run)
+        return left
+
+    def _dispatch(self, run: RunRecord) -> None:
+        self._stops[run.id] = Stop(self._clock, math.inf)
+        self._dispatcher.start(run.id, lambda: self._job(run))
+
+    # --- the job -------------------------------------------------------------------------------
+
+    async def _job(self, known: RunRecord) -> None:
+        stop = self._stops[known.id]
+        try:
+            now = self._clock.now()
+            deadline = now + timedelta(seconds=self._limits.deadline_seconds)
+            run = await self._store.claim(known, self._owner.name, now, deadline)
+            if run is not None:
+                await self._own(run, known, stop)
+        except FencedError:
+            _log.warning("run_taken_over", run=known.id)
+        finally:
+            del self._stops[known.id]
+
+    async def _own(self, run: RunRecord, known: RunRecord, stop: Stop) -> None:
+        """From the claim to the reply. Raises ``FencedError`` once another owner has the run."""
+        surface = self._surfaces[run.surface]
+        if run.outcome is not None:
+            await self._deliver(run, run.outcome, surface)
+            return
+        feed = Feed(
+            lambda: self._guarded(surface.started(run)),
+            lambda event: self._guarded(self._show(run, event, surface)),
+        )
+        try:
+            self._set(stop, run, known)
+            journal = StoreJournal(
+                self._store, run.id, run.epoch, self._clock.now, durable=feed.put, asked=stop.abort
+            )
+            done = await self._guarded(self._work(run, journal, stop))
+            match done:
+                case _Fault():
+                    outcome = await self._close_run(run, journal, done)
+                case _:
+                    outcome = done
+            await feed.catch_up(CATCH_UP_SECONDS)
+            await self._deliver(run, outcome, surface)
+        finally:
+            await feed.close(LINGER_SECONDS)
+
+    def _set(self, stop: Stop, run: RunRecord, known: RunRecord) -> None:
+        """The run's deadline, and the reasons to end it before it goes on."""
+        now = self._clock.now()
+        left = (run.deadline_at - now).total_seconds() if run.deadline_at else 0.0
+        stop.deadline = self._clock.monotonic() + left - self._limits.reserve_seconds
+        waited = (now - run.accepted_at).total_seconds()
+        taken_over = known.owner != self._owner.name or known.claimed_at is not None
+        if run.abort_requested_by is not None:
+            stop.abort(run.abort_requested_by)
+        elif taken_over and self._clock.monotonic() >= stop.deadline:
+            stop.abort(reason=StopReason.INTERRUPTED)
+        elif known.claimed_at is None and waited > self._queue.waiting_seconds:
+            stop.abort(reason=StopReason.INTERRUPTED if taken_over else StopReason.DEADLINE)
+
+    async def _work(self, run: RunRecord, journal: StoreJournal, stop: Stop) -> Outcome:
+        """The loop over the run's journal; a resumed run keeps the inputs that it began with."""
+        bench = self._workbench(run)
+        begun = next((e for e in await journal.read() if isinstance(e, RunStarted)), None)
+        if begun is not None:
+            question, limits = begun.question, begun.limits
+        else:
+            question = parse(run.question, run.asked_at, bench.words, run.thread)
+            limits = self._limits
+        return await engine.run(question, self._model(), bench.tools, limits, journal, stop)
+
+    async def _close_run(self, run: RunRecord, journal: StoreJournal, fault: _Fault) -> Outcome:
+        """End a run whose work failed inside."""
+        outcome = interrupted(
+            await journal.read(), run.model or "none", fault.detail, fault.next_check
+        )
+        await journal.append([RunEnded(outcome=outcome)], {})
+        return outcome
+
+    async def _deliver(self, run: RunRecord, outcome: Outcome, surface: Surface) -> None:
+        """Exactly one reply: the intent before, the result after (M23)."""
+        intended = await self._store.intend_reply(run, secrets.token_hex(8), self._clock.now())
+        if intended.replied:
+            return
+        match await self._guarded(surface.reply(intended, outcome)):
+            case Posted(reference=reference):
+                await self._store.settle_reply(run.id, ReplyState.POSTED, reference)
+            case Gone(why=why):
+                await self._store.settle_reply(run.id, ReplyState.GONE, why)
+            case _Fault():
+                _log.error("reply_not_posted", run=run.id, surface=surface.name)
+
+    async def _show(self, run: RunRecord, event: Event, surface: Surface) -> None:
+        self._observe(run.id, event)
+        await surface.saw(run, event)
+
+    async def _guarded(self, work: Awaitable[T]) -> T | _Fault:
+        """The one boundary of a job: what fails inside is logged here and never shown."""
+        try:
+            return await work
+        except FencedError:
+            raise
+        except NoWorkbenchError as error:
+            return _Fault(str(error), "Mend that, then ask again.")
+        except Exception:  # noqa: BLE001 - the boundary of a job
+            _log.exception("job_fault")
+            return _Fault(
+                "Something failed inside the bot; its log has the reason.",
+                "Ask again; if it fails again, look at the bot's log.",
+            )
+
+
+def _storable(text: str) -> str:
+    """Text that every database takes: no NUL, no half of a surrogate pair."""
+    return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")

@@ -1,0 +1,308 @@
+"""The store: runs, what was seen before, and the one reply of each run, as SQL statements.
+
+Every write starts with a writing statement, so that SQLite takes its lock at once and PostgreSQL
+its row, and a check and what depends on it are one transaction. Knows no loop and no surface; the
+journal of a run is ``journal.py``'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+from sqlalchemy import (
+    URL,
+    Row,
+    Select,
+    and_,
+    case,
+    delete,
+    event,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+
+from bot.loop.journal import FencedError
+from bot.loop.outcome import Outcome
+from bot.runs.errors import StoreError, in_words
+from bot.runs.migrate import BUSY_SECONDS
+from bot.runs.records import Reply, ReplyState, RunRecord, RunState
+from bot.runs.schema import INTAKE, REPLIES, RUNS
+
+OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
+
+SEEN_FOR: Final = timedelta(hours=24)
+"""How long a delivery is remembered; Slack sends one again within the hour."""
+
+_REPLY = tuple(column.label(f"reply_{column.name}") for column in REPLIES.c if column.name != "run")
+
+
+class Store:
+    """Raises ``StoreError`` when the database does not do what it should. Close it."""
+
+    def __init__(self, engine: AsyncEngine, where: str) -> None:
+        self._engine = engine
+        self._where = where
+
+    @classmethod
+    def open(cls, database: Path) -> Store:
+        """Over a SQLite file that ``migrate.prepare`` has seen."""
+        engine = create_async_engine(URL.create("sqlite+aiosqlite", database=str(database)))
+        event.listen(engine.sync_engine, "connect", _set_up)
+        return cls(engine, str(database))
+
+    async def close(self) -> None:
+        await self._engine.dispose()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        """One transaction. Lets ``IntegrityError`` out for those who expect it."""
+        try:
+            async with self._engine.begin() as connection:
+                yield connection
+        except IntegrityError:
+            raise
+        except SQLAlchemyError as error:
+            raise StoreError(in_words(error, self._where)) from error
+
+    # --- intake --------------------------------------------------------------------------------
+
+    async def accept(self, run: RunRecord, seen_keys: Sequence[str]) -> bool:
+        """Store the run, unless it or one of its deliveries is known. One transaction (M23)."""
+        try:
+            async with self.transaction() as connection:
+                await connection.execute(
+                    insert(RUNS).values(
+                        id=run.id,
+                        origin_key=run.origin_key,
+                        surface=run.surface,
+                        address=dict(run.address),
+                        workspace=run.workspace,
+                        question=run.question,
+                        thread=list(run.thread),
+                        asked_at=run.asked_at,
+                        accepted_at=run.accepted_at,
+                        state=run.state.value,
+                        owner=run.owner,
+                        epoch=0,
+                        length=0,
+                        input_tokens=0,
+                        output_tokens=0,
+                    )
+                )
+                await _note(connection, (run.origin_key, *seen_keys), run.accepted_at, run.id)
+        except IntegrityError:
+            return False
+        return True
+
+    async def first_seen(self, keys: Sequence[str], at: datetime) -> bool:
+        """Note deliveries that lead to no run. ``False`` if one of them is known already."""
+        try:
+            async with self.transaction() as connection:
+                await _note(connection, keys, at, None)
+        except IntegrityError:
+            return False
+        return True
+
+    async def also_known_as(self, run: str, key: str, at: datetime) -> None:
+        """Let ``find`` lead from one more key (a debug thread's root) to the run."""
+        try:
+            async with self.transaction() as connection:
+                await _note(connection, (key,), at, run)
+        except IntegrityError:
+            return
+
+    # --- reading -------------------------------------------------------------------------------
+
+    async def run(self, run: str) -> RunRecord | None:
+        return await self._one(_runs().where(RUNS.c.id == run))
+
+    async def find(self, *keys: str) -> RunRecord | None:
+        """The run of one of these keys: its origin key, or a delivery of the last day."""
+        known = select(INTAKE.c.run).where(INTAKE.c.key.in_(keys))
+        return await self._one(
+            _runs().where(or_(RUNS.c.origin_key.in_(keys), RUNS.c.id.in_(known))).limit(1)
+        )
+
+    async def recent(self, limit: int) -> tuple[RunRecord, ...]:
+        """The newest runs, newest first."""
+        return await self._all(_runs().order_by(RUNS.c.id.desc()).limit(limit))
+
+    async def unfinished(self, surfaces: Sequence[str]) -> tuple[RunRecord, ...]:
+        """Runs of these surfaces without an outcome or without a reply, oldest first."""
+        settled = (ReplyState.POSTED.value, ReplyState.GONE.value)
+        return await self._all(
+            _runs()
+            .where(RUNS.c.surface.in_(surfaces))
+            .where(
+                or_(
+                    RUNS.c.state != RunState.ENDED.value,
+                    REPLIES.c.state.is_(None),
+                    REPLIES.c.state.not_in(settled),
+                )
+            )
+            .order_by(RUNS.c.id)
+        )
+
+    # --- a run's life --------------------------------------------------------------------------
+
+    async def claim(
+        self, run: RunRecord, owner: str, now: datetime, deadline: datetime
+    ) -> RunRecord | None:
+        """Take a run as it was read, under a new epoch; ``None`` if another was faster.
+
+        The first claim sets the deadline; a takeover keeps it. An ended run stays ended: only its
+        reply is still to be posted.
+        """
+        ended = RUNS.c.state == RunState.ENDED.value
+        async with self.transaction() as connection:
+            taken = await connection.execute(
+                update(RUNS)
+                .where(RUNS.c.id == run.id, RUNS.c.epoch == run.epoch)
+                .values(
+                    owner=owner,
+                    epoch=run.epoch + 1,
+                    claimed_at=now,
+                    deadline_at=run.deadline_at or deadline,
+                    state=case((ended, RunState.ENDED.value), else_=RunState.RUNNING.value),
+                )
+            )
+            if taken.rowcount == 0:
+                return None
+        return await self.run(run.id)
+
+    async def request_abort(self, run: str, by: str) -> RunRecord | None:
+        """Note who wants it stopped: the first one counts, and nobody after its end."""
+        async with self.transaction() as connection:
+            await connection.execute(
+                update(RUNS)
+                .where(RUNS.c.id == run, RUNS.c.state != RunState.ENDED.value)
+                .where(RUNS.c.abort_requested_by.is_(None))
+                .values(abort_requested_by=by)
+            )
+        return await self.run(run)
+
+    async def remember(self, run: RunRecord, news: Mapping[str, str]) -> None:
+        """Add to the run's address, for the one who takes it over. Raises ``FencedError``."""
+        async with self.transaction() as connection:
+            await _fence(connection, run)
+            query = select(RUNS.c.address).where(RUNS.c.id == run.id)
+            address = (await connection.execute(query)).scalar_one()
+            await connection.execute(
+                update(RUNS).where(RUNS.c.id == run.id).values(address={**address, **news})
+            )
+
+    async def intend_reply(self, run: RunRecord, marker: str, at: datetime) -> RunRecord:
+        """Note, before the post, that it is about to go out. Raises ``FencedError``."""
+        async with self.transaction() as connection:
+            await _fence(connection, run)
+            known = await connection.execute(select(REPLIES.c.run).where(REPLIES.c.run == run.id))
+            if known.first() is None:
+                await connection.execute(
+                    insert(REPLIES).values(
+                        run=run.id, state=ReplyState.INTENDED.value, marker=marker, intent_at=at
+                    )
+                )
+        stored = await self.run(run.id)
+        if stored is None:
+            raise FencedError(f"run {run.id} was erased")
+        return stored
+
+    async def settle_reply(self, run: str, state: ReplyState, reference: str | None) -> None:
+        """Note how the post went."""
+        async with self.transaction() as connection:
+            await connection.execute(
+                update(REPLIES)
+                .where(REPLIES.c.run == run)
+                .values(state=state.value, reference=reference)
+            )
+
+    async def erase(self, run: str) -> bool:
+        """Delete a run with all that it has. ``False`` if there is none."""
+        async with self.transaction() as connection:
+            erased = await connection.execute(delete(RUNS).where(RUNS.c.id == run))
+        return erased.rowcount > 0
+
+    async def _one(self, query: Select[Any]) -> RunRecord | None:
+        found = await self._all(query)
+        return found[0] if found else None
+
+    async def _all(self, query: Select[Any]) -> tuple[RunRecord, ...]:
+        async with self.transaction() as connection:
+            rows = (await connection.execute(query)).all()
+        return tuple(_record(row) for row in rows)
+
+
+def _set_up(connection: Any, record: object) -> None:
+    """What SQLite wants to be told on every new connection."""
+    del record
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+async def _note(
+    connection: AsyncConnection, keys: Sequence[str], at: datetime, run: str | None
+) -> None:
+    """Add to the intake and forget what is too old. Raises ``IntegrityError`` if one is known."""
+    await connection.execute(delete(INTAKE).where(INTAKE.c.at < at - SEEN_FOR))
+    rows = [{"key": key, "at": at, "run": run} for key in dict.fromkeys(keys)]
+    await connection.execute(insert(INTAKE), rows)
+
+
+async def _fence(connection: AsyncConnection, run: RunRecord) -> None:
+    """Make sure, and keep it so for this transaction, that the run is still ours."""
+    held = await connection.execute(
+        update(RUNS).where(RUNS.c.id == run.id, RUNS.c.epoch == run.epoch).values(epoch=run.epoch)
+    )
+    if held.rowcount == 0:
+        raise FencedError(f"run {run.id} has another owner")
+
+
+def _runs() -> Select[Any]:
+    return select(RUNS, *_REPLY).select_from(
+        RUNS.outerjoin(REPLIES, and_(REPLIES.c.run == RUNS.c.id))
+    )
+
+
+def _record(row: Row[Any]) -> RunRecord:
+    reply = None
+    if row.reply_state is not None:
+        reply = Reply(
+            state=ReplyState(row.reply_state),
+            marker=row.reply_marker,
+            intent_at=row.reply_intent_at,
+            reference=row.reply_reference,
+        )
+    return RunRecord(
+        id=row.id,
+        origin_key=row.origin_key,
+        surface=row.surface,
+        address=row.address,
+        workspace=row.workspace,
+        question=row.question,
+        thread=tuple(row.thread),
+        asked_at=row.asked_at,
+        accepted_at=row.accepted_at,
+        state=RunState(row.state),
+        epoch=row.epoch,
+        owner=row.owner,
+        claimed_at=row.claimed_at,
+        deadline_at=row.deadline_at,
+        abort_requested_by=row.abort_requested_by,
+        model=row.model,
+        outcome=OUTCOME.validate_json(row.outcome) if row.outcome else None,
+        ended_at=row.ended_at,
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        reply=reply,
+    )

@@ -1,0 +1,86 @@
+"""``oncall-bot runs`` and ``oncall-bot show``: what the store holds, in a terminal or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from bot.asking import as_json as run_as_json
+from bot.config import load
+from bot.loop.journal import EVENT
+from bot.runs.journal import StoreJournal
+from bot.runs.records import RunRecord
+from bot.runs.reply_text import reply_text
+from bot.runs.store import Store
+from bot.telemetry import TurnLines
+from bot.terminal import clean, how_it_ended, reply_lines, say, styled, warn
+from bot.wiring import links, open_store
+
+_QUESTION_CHARS = 60
+
+
+async def list_runs(root: Path, limit: int, *, as_json: bool) -> int:
+    """Print the newest runs; the exit code."""
+    settings = load(root)
+    made = links(root, settings)
+    async with open_store(root, settings) as store:
+        found = await store.recent(limit)
+    for run in found:
+        if as_json:
+            say(run_as_json(run, run.outcome, made.trace(run.id)))
+        else:
+            say(_line(run))
+    if not found and not as_json:
+        say('No questions yet. Ask one: oncall-bot ask "Which deploy broke checkout?"')
+    return 0
+
+
+async def show_run(root: Path, wanted: str, *, as_json: bool) -> int:
+    """Print one run; the exit code."""
+    settings = load(root)
+    link = links(root, settings)
+    async with open_store(root, settings) as store:
+        run = await _find(store, wanted)
+        if run is None:
+            warn(f"there is no run {wanted!r}: `oncall-bot runs` lists them")
+            return 2
+        events = await StoreJournal(store, run.id, run.epoch, _no_clock).read()
+    if as_json:
+        told = json.loads(run_as_json(run, run.outcome, link.trace(run.id)))
+        told["events"] = [EVENT.dump_python(event, mode="json") for event in events]
+        say(json.dumps(told, ensure_ascii=False))
+        return 0
+    bold = styled(sys.stdout)
+    say(bold(clean(run.question)))
+    say(f"asked {run.asked_at:%Y-%m-%d %H:%M} UTC · {how_it_ended(run)} · run {run.id}\n")
+    lines = TurnLines()
+    for event in events:
+        for line in lines.of(event):
+            say(clean(line))
+    if run.outcome is not None:
+        say()
+        for line in reply_lines(reply_text(run.outcome, run.seconds), bold):
+            say(line)
+    say(f"Trace: {link.trace(run.id)}")
+    return 0
+
+
+async def _find(store: Store, wanted: str) -> RunRecord | None:
+    if wanted == "last":
+        newest = await store.recent(1)
+        return newest[0] if newest else None
+    return await store.run(wanted.strip().upper())
+
+
+def _line(run: RunRecord) -> str:
+    text = " ".join(clean(run.question).split())
+    if len(text) > _QUESTION_CHARS:
+        text = f"{text[: _QUESTION_CHARS - 1]}…"
+    took = f"{run.seconds:.1f} s" if run.seconds is not None else ""
+    return f"{run.id}  {run.asked_at:%Y-%m-%d %H:%M}  {how_it_ended(run):<24} {took:>7}  {text}"
+
+
+def _no_clock() -> datetime:
+    raise AssertionError("a run that is only shown is not written to")

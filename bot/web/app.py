@@ -1,0 +1,132 @@
+"""The web pages, as one Starlette app: a run's trace, what this is, and whether it works.
+
+Owns routes and headers. Every page is private to those who have its link: nothing is cached, sent on
+as a referrer, indexed or framed, and nothing but our own style sheet is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from bot.loop.stopping import Clock
+from bot.runs.errors import StoreError
+from bot.runs.journal import StoreJournal
+from bot.runs.links import Links
+from bot.runs.store import Store
+from bot.web.trace import trace_view
+
+_HERE = Path(__file__).parent
+
+HEADERS: Mapping[str, str] = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Robots-Tag": "noindex, nofollow",
+}
+
+
+class PrivateHeaders:
+    """Sets ``HEADERS`` on every response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_private(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        await self._app(scope, receive, send_private)
+
+
+class Pages:
+    """The handlers. Reads the store; starts nothing."""
+
+    def __init__(self, store: Store, links: Links, clock: Clock) -> None:
+        self._store = store
+        self._links = links
+        self._clock = clock
+        self._templates = Environment(
+            loader=FileSystemLoader(_HERE / "templates"),
+            autoescape=select_autoescape(default=True),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/", self.home),
+            Route("/t/{token}", self.trace),
+            Route("/health", self.health),
+            Route("/ready", self.ready),
+        ]
+
+    async def home(self, request: Request) -> Response:
+        del request
+        return self._page("home.html", 200)
+
+    async def trace(self, request: Request) -> Response:
+        wanted = self._links.run_of(request.path_params["token"])
+        run = await self._store.run(wanted) if wanted is not None else None
+        if run is None:
+            return self._page("missing.html", 404)
+        journal = StoreJournal(self._store, run.id, run.epoch, self._clock.now)
+        view = trace_view(run, await journal.read(), await journal.blobs(), self._clock.now())
+        return self._page("trace.html", 200, trace=view)
+
+    async def health(self, request: Request) -> Response:
+        """The process lives."""
+        del request
+        return JSONResponse({"status": "ok"})
+
+    async def ready(self, request: Request) -> Response:
+        """The process can do its work: the store answers."""
+        del request
+        try:
+            await self._store.recent(1)
+        except StoreError as error:
+            return JSONResponse({"status": "not ready", "reason": str(error)}, 503)
+        return JSONResponse({"status": "ready"})
+
+    async def lost(self, request: Request, error: Exception) -> Response:
+        """An address that leads nowhere."""
+        del request, error
+        return self._page("missing.html", 404)
+
+    async def broken(self, request: Request, error: Exception) -> Response:
+        """The store does not answer."""
+        del request
+        return self._page("broken.html", 503, reason=str(error))
+
+    def _page(self, template: str, status: int, **values: Any) -> Response:
+        return HTMLResponse(self._templates.get_template(template).render(values), status)
+
+
+def create_app(store: Store, links: Links, clock: Clock) -> Starlette:
+    """The ASGI application over an opened store."""
+    pages = Pages(store, links, clock)
+    return Starlette(
+        routes=[*pages.routes(), Mount("/static", StaticFiles(directory=_HERE / "static"))],
+        middleware=[Middleware(PrivateHeaders)],
+        exception_handlers={404: pages.lost, 405: pages.lost, StoreError: pages.broken},
+    )

@@ -1,0 +1,137 @@
+"""Puts the bot together for one workspace: settings, store, owner, links, tools, model, service.
+
+Used by every command. Owns the state folder and the lifetime of what is opened; knows no surface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.config import STATE_FOLDER, Settings
+from bot.loop.journal import Event
+from bot.loop.stopping import Clock
+from bot.loop.toolbox import Toolbox
+from bot.loop.wire import Model
+from bot.models.rules import RulesModel
+from bot.redact import Redactor
+from bot.runs.dispatch import QueueLimits
+from bot.runs.errors import StoreError
+from bot.runs.links import Links, signing_key
+from bot.runs.migrate import prepare, sqlite_file
+from bot.runs.owner import Owner
+from bot.runs.service import NoWorkbenchError, RunService, Workbench
+from bot.runs.store import Store
+from bot.runs.surface import Surface
+from tools.workspace import WorkspaceError, open_workspace, read_tools
+
+KEY_NAME = "signing.key"
+
+
+@dataclass(frozen=True)
+class Bot:
+    """An opened bot. ``notes`` says what its workspace lacks."""
+
+    store: Store
+    service: RunService
+    notes: tuple[str, ...]
+
+
+def state_folder(root: Path) -> Path:
+    """The workspace's ``.oncall``, made if need be and kept out of git. Raises ``StoreError``."""
+    folder = root / STATE_FOLDER
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        ignore = folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="ascii")
+    except OSError as error:
+        raise StoreError(
+            f"{folder} cannot be made ({error.strerror}): "
+            "give this user write access to the workspace."
+        ) from error
+    return folder
+
+
+def database(root: Path, settings: Settings) -> Path:
+    """The store's file. Raises ``StoreError`` for a URL that is not supported."""
+    return sqlite_file(settings.store.url, root)
+
+
+def links(root: Path, settings: Settings) -> Links:
+    """Trace links under the configured key, else under the state folder's."""
+    configured = settings.web.signing_key
+    key = configured.get_secret_value() if configured else signing_key(key_file(root))
+    return Links(key, settings.web.url)
+
+
+def key_file(root: Path) -> Path:
+    return state_folder(root) / KEY_NAME
+
+
+@asynccontextmanager
+async def open_store(root: Path, settings: Settings) -> AsyncIterator[Store]:
+    """The workspace's store, brought up to date. Raises ``StoreError``."""
+    state_folder(root)
+    file = database(root, settings)
+    prepare(file)
+    store = Store.open(file)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def open_bot(
+    root: Path,
+    settings: Settings,
+    surfaces: Sequence[Surface],
+    observe: Callable[[str, Event], None],
+) -> AsyncIterator[Bot]:
+    """A bot that works. Close its service before leaving to give the runs time to end.
+
+    Raises ``StoreError`` and ``WorkspaceError``, whose messages are for people.
+    """
+    notes = open_workspace(root).notes
+    file = database(root, settings)
+    async with open_store(root, settings) as store:
+        with Owner(file.with_name(f"{file.name}.owners")) as owner:
+            service = RunService(
+                store=store,
+                owner=owner,
+                surfaces=surfaces,
+                model=lambda: make_model(settings),
+                workbench=lambda _: _workbench(root),
+                redactor=Redactor,
+                workspace=str(root),
+                limits=settings.limits,
+                queue=QueueLimits(
+                    running=settings.runs.running,
+                    waiting=settings.runs.waiting,
+                    waiting_seconds=settings.runs.waiting_seconds,
+                ),
+                clock=Clock(),
+                observe=observe,
+            )
+            try:
+                yield Bot(store, service, notes)
+            finally:
+                await service.close(0.0)
+
+
+def make_model(settings: Settings) -> Model:
+    match settings.model.kind:
+        case "rules":
+            return RulesModel()
+
+
+def _workbench(root: Path) -> Workbench:
+    """A fresh snapshot for one run, so that an edited workspace counts from the next question on."""
+    try:
+        workspace = open_workspace(root)
+    except WorkspaceError as error:
+        raise NoWorkbenchError(str(error)) from error
+    return Workbench(Toolbox(read_tools(workspace), Redactor()), workspace.catalog.words())
