@@ -81,8 +81,8 @@ class Tool(ABC, Generic[ArgumentsT]):
 
     ``case_insensitive`` names string arguments whose case does not matter, so that two spellings
     count as the same call (M9). ``timeout`` is in seconds. ``together`` says that the calls of one
-    turn only make sense as a whole: one failure fails them all (M12). Cancelling ``run`` must free everything
-    that it holds: subprocesses are killed with their process group.
+    turn only make sense as a whole: one failure fails them all (M12). Cancelling ``run`` must free
+    everything that it holds: subprocesses are killed with their process group.
     """
 
     name: ClassVar[str]

@@ -57,21 +57,29 @@ async def execute(plans: tuple[Plan, ...], hands: Hands) -> Executed:
         if isinstance(plan, Run | Check):
             hands.recorder.note(_called(plan, hands.step))
     await hands.recorder.flush()
-    async with asyncio.TaskGroup() as group:
-        running = {
-            plan.observation: group.create_task(_run(plan, hands))
-            for plan in plans
-            if isinstance(plan, Run)
-        }
-    results = _together(plans, {name: task.result() for name, task in running.items()})
+    results = _together(plans, await _run_all(plans, hands))
     verdict = next((check(p.answer, hands.pad) for p in plans if isinstance(p, Check)), None)
     proposal = next((_proposal(p, hands) for p in plans if isinstance(p, Propose)), None)
     observations = [_observe(plan, results, verdict, hands) for plan in plans]
     for plan, observation in zip(plans, observations, strict=True):
         if isinstance(plan, Check):
             _returned(observation.result, plan.observation, plan.call.name, 0.0, hands)
-    cut = hands.stop.cut if running else None
+    cut = hands.stop.cut if results else None
     return Executed(tuple(observations), verdict, proposal, cut)
+
+
+async def _run_all(plans: tuple[Plan, ...], hands: Hands) -> dict[str, ToolResult]:
+    """Every read of the turn. What stops the whole run (a new owner) stops them all."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            running = {
+                plan.observation: group.create_task(_run(plan, hands))
+                for plan in plans
+                if isinstance(plan, Run)
+            }
+    except BaseExceptionGroup as broken:
+        raise broken.exceptions[0] from None
+    return {name: task.result() for name, task in running.items()}
 
 
 def _together(plans: tuple[Plan, ...], results: dict[str, ToolResult]) -> dict[str, ToolResult]:

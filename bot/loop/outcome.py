@@ -87,6 +87,7 @@ class Established(Value):
 
     text: str
     observation: str
+    tool: str = ""
 
 
 class Failure(Value):
@@ -152,6 +153,6 @@ def plain(reason: StopReason) -> str:
         case StopReason.STEP_CAP:
             return "It used all its steps without an answer."
         case StopReason.INTERRUPTED:
-            return "The bot was restarted while it worked on this."
+            return "The work on this was interrupted."
         case _:
             assert_never(reason)

@@ -42,7 +42,8 @@ def settled(pad: Scratchpad, done: Executed, limits: Limits) -> Outcome | None:
 def failure(reason: StopReason, phase: Phase, pad: Scratchpad, detail: str = "") -> Failure:
     """A failure that keeps what was found: nothing that a tool established is lost (M7)."""
     found = tuple(
-        Established(text=o.result.summary, observation=o.id) for o in pad.evidence.values()
+        Established(text=o.result.summary, observation=o.id, tool=o.tool)
+        for o in pad.evidence.values()
     )
     missing = tuple(part.words for part in unanswered_by(pad, tuple(pad.evidence.values())))
     return Failure(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
-from bot.loop.journal import EVENT, FencedError, MemoryJournal, RunEnded, ToolReturned
+from bot.loop.journal import EVENT, Event, FencedError, MemoryJournal, RunEnded, ToolReturned
 from bot.loop.limits import StopReason
 from bot.loop.outcome import Answer, Failure
 from bot.loop.wire import ModelError, ModelErrorKind
@@ -87,6 +89,17 @@ async def test_a_stale_owner_is_fenced_off() -> None:
 
     with pytest.raises(FencedError):
         await play(ScriptedModel(), journal=Taken())
+
+
+async def test_an_owner_that_is_fenced_off_while_tools_run_hears_just_that() -> None:
+    class TakenLater(MemoryJournal):
+        async def append(self, events: Sequence[Event], blobs: Mapping[str, str]) -> None:
+            if any(isinstance(e, ToolReturned) for e in events):
+                raise FencedError("another owner has this run")
+            await super().append(events, blobs)
+
+    with pytest.raises(FencedError):
+        await play(ScriptedModel(*SCRIPT), Lookup(), journal=TakenLater())
 
 
 async def test_every_event_survives_its_json() -> None:
