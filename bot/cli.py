@@ -12,6 +12,7 @@ import sys
 from collections.abc import Coroutine
 from datetime import UTC, datetime
 from pathlib import Path
+from types import TracebackType
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -168,6 +169,8 @@ def migrate(
 
 def main() -> None:
     """The script's entry. No traceback reaches a person, but with ONCALL_DEBUG set."""
+    if not os.environ.get("ONCALL_DEBUG"):
+        sys.excepthook = _say_fault
     try:
         app()
     except KeyboardInterrupt:
@@ -175,12 +178,15 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BAD_USE)
-    except Exception as error:
-        if os.environ.get("ONCALL_DEBUG"):
-            raise
-        _say(f"a fault inside the bot: {type(error).__name__}: {error}")
-        _say("set ONCALL_DEBUG=1 to see where, and please report it")
-        sys.exit(BAD_USE)
+
+
+def _say_fault(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """What a person sees of a fault that nothing else put in words."""
+    del trace
+    _say(f"a fault inside the bot: {kind.__name__}: {error}")
+    _say("set ONCALL_DEBUG=1 to see where, and please report it")
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:

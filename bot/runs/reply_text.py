@@ -11,6 +11,11 @@ from typing import assert_never
 
 from bot.loop.limits import StopReason
 from bot.loop.outcome import Answer, Failure, Outcome, Proposal, plain
+from bot.models.rules import NAME as RULES
+from tools.records import Confidence
+
+NOTIFIED = 120
+"""Characters of a reply that a phone's notification shows."""
 
 
 @dataclass(frozen=True)
@@ -58,20 +63,20 @@ def reply_text(outcome: Outcome, seconds: float | None) -> ReplyText:
 
 def _facts(outcome: Outcome, seconds: float | None) -> tuple[str, ...]:
     steps = f"{outcome.steps} step{'' if outcome.steps == 1 else 's'}"
-    return (steps,) if seconds is None else (steps, f"{seconds:.1f} s")
+    took = () if seconds is None else (f"{seconds:.1f} s",)
+    by_rules = isinstance(outcome, Answer) and outcome.model == RULES
+    who = ("answered by rules, no language model",) if by_rules else ()
+    return (steps, *took, *who)
 
 
 def _answer(answer: Answer, facts: tuple[str, ...]) -> ReplyText:
-    headline = answer.headline
-    if "confidence" not in headline.lower():
-        headline = f"{headline} (confidence: {answer.confidence})"
     notes = []
     if answer.unknowns:
         notes.append(f"Not known: {_listed(answer.unknowns)}")
     if answer.not_checked:
         notes.append(f"Not checked: {_listed(answer.not_checked)}")
     return ReplyText(
-        headline=headline,
+        headline=_with_confidence(answer.headline, answer.confidence),
         points=tuple(
             Point(claim.text, tuple(mark(o) for o in claim.evidence)) for claim in answer.claims
         ),
@@ -79,6 +84,19 @@ def _answer(answer: Answer, facts: tuple[str, ...]) -> ReplyText:
         sources=tuple(Source(mark(cited.observation), cited.tool) for cited in answer.cited),
         facts=facts,
     )
+
+
+def _with_confidence(headline: str, confidence: Confidence) -> str:
+    """The headline with the confidence among what a notification shows."""
+    if "confidence" in headline.lower():
+        return headline
+    note = f" (confidence: {confidence})"
+    colon = headline.split("`", maxsplit=1)[0].find(": ")
+    if 0 < colon <= NOTIFIED - len(note):
+        return f"{headline[:colon]}{note}{headline[colon:]}"
+    if len(headline) + len(note) <= NOTIFIED:
+        return f"{headline}{note}"
+    return f"Confidence {confidence}: {headline}"
 
 
 def _failure(failure: Failure, facts: tuple[str, ...]) -> ReplyText:
@@ -94,7 +112,11 @@ def _failure(failure: Failure, facts: tuple[str, ...]) -> ReplyText:
             Point(found.text, (mark(found.observation),)) for found in failure.established
         ),
         notes=tuple(notes),
-        sources=(),
+        sources=tuple(
+            Source(mark(found.observation), found.tool)
+            for found in failure.established
+            if found.tool
+        ),
         facts=facts,
     )
 

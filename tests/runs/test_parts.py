@@ -200,7 +200,7 @@ def test_an_answer_shows_confidence_marks_unknowns_and_what_was_not_checked() ->
         "Not checked: feature flags; configuration.",
     )
     assert reply.sources == (Source("1", "search_deploy"), Source("2", "get_diff"))
-    assert reply.facts == ("3 steps", "8.2 s")
+    assert reply.facts == ("3 steps", "8.2 s", "answered by rules, no language model")
 
 
 def test_an_answer_that_says_its_confidence_does_not_say_it_twice() -> None:
@@ -240,3 +240,19 @@ def test_a_proposal_is_said_to_be_undone_and_to_wait_for_a_person() -> None:
     reply = reply_text(proposal, None)
     assert reply.headline == 'Proposed, not done: rollback(deploy="4471")'
     assert reply.notes == ("A person has to approve it.",)
+
+
+@pytest.mark.parametrize(
+    ("headline", "starts"),
+    [
+        ("web deploy 7 most likely caused it: `a: b`", "web deploy 7 most likely caused it (confidence: medium): "),
+        ("web deploy 7 caused it", "web deploy 7 caused it (confidence: medium)"),
+        ("web deploy 7 changed `a: b`", "web deploy 7 changed `a: b` (confidence: medium)"),
+        (f"web deploy 7 caused {'x' * 120}", "Confidence medium: web deploy 7 caused xxx"),
+    ],
+)  # fmt: skip
+def test_a_notification_holds_the_suspect_and_the_confidence(headline: str, starts: str) -> None:
+    shown = reply_text(ANSWER.model_copy(update={"headline": headline}), None).headline
+    assert shown.startswith(starts)
+    assert "onfidence" in shown[:120]
+    assert "medium" in shown[:120]
