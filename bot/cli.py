@@ -105,15 +105,74 @@ def serve(
     ] = False,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Serve the trace pages, and end what an earlier process left unfinished."""
+    """Answer in Slack and serve the trace pages; end what an earlier process left unfinished."""
     from bot.serving import serve as run_serve  # noqa: PLC0415
+    from bot.slack.identity import SlackSetupError  # noqa: PLC0415
     from bot.web.server import AddressError  # noqa: PLC0415
 
     root = workspace.expanduser().absolute()
     try:
         raise typer.Exit(_run(run_serve(root, rotate=rotate_key, as_json=as_json)))
-    except AddressError as error:
+    except (AddressError, SlackSetupError) as error:
         _refuse(str(error))
+
+
+@app.command()
+def demo(
+    workspace: Annotated[
+        Path | None,
+        typer.Option("--workspace", "-w", metavar="DIR", help="Keep the demo's files here."),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Of the local Slack's page.")] = 8065,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Start a local Slack in the browser with a real incident to ask about. No account needed."""
+    from bot.demo import DemoStartError, Ports  # noqa: PLC0415
+    from bot.demo import demo as run_demo  # noqa: PLC0415
+    from bot.playground.incident import DemoError  # noqa: PLC0415
+
+    folder = workspace.expanduser().absolute() if workspace else None
+    try:
+        raise typer.Exit(_run(run_demo(folder, Ports(slack=port), as_json=as_json)))
+    except (DemoError, DemoStartError) as error:
+        _refuse(str(error))
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+def playground(arguments: Annotated[list[str] | None, typer.Argument()] = None) -> None:
+    """Start the local Slack alone: `playground --help` lists its options."""
+    from bot.playground import main as run_playground  # noqa: PLC0415
+
+    raise typer.Exit(run_playground(arguments or []))
+
+
+@app.command()
+def doctor(workspace: Workspace = Path(), as_json: AsJson = False) -> None:  # noqa: FBT002
+    """Look for what is missing for the bot to work in Slack, and name each fix."""
+    from bot.examining import examine_slack  # noqa: PLC0415
+
+    raise typer.Exit(_run(examine_slack(workspace.expanduser().absolute(), as_json=as_json)))
+
+
+@app.command()
+def manifest(
+    link: Annotated[  # noqa: FBT002
+        bool, typer.Option("--link", help="Print a link that creates the app.")
+    ] = False,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Print the Slack app's manifest, to create the app from."""
+    import yaml  # noqa: PLC0415
+
+    from bot.slack.manifest import manifest as made  # noqa: PLC0415
+    from bot.slack.manifest import manifest_json, manifest_link  # noqa: PLC0415
+
+    if link:
+        typer.echo(manifest_link())
+    elif as_json:
+        typer.echo(manifest_json())
+    else:
+        typer.echo(yaml.safe_dump(made(), sort_keys=False, allow_unicode=True).rstrip())
 
 
 @app.command("demo-workspace")
@@ -172,7 +231,7 @@ def main() -> None:
     if not os.environ.get("ONCALL_DEBUG"):
         sys.excepthook = _say_fault
     try:
-        app()
+        typer.main.get_command(app)()  # calling the app itself would put Typer's own hook in place
     except KeyboardInterrupt:
         sys.exit(LEFT)
     except BrokenPipeError:

@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 
 from bot.loop.limits import Limits
+from bot.slack.settings import SlackSettings
 from tools.catalog import closest
 
 CONFIG_NAME = "oncall.toml"
@@ -30,6 +31,8 @@ STATE_FOLDER = ".oncall"
 _PREFIX = "ONCALL_"
 _NESTED = "__"
 _OF_THE_WORKSPACE = ("sources", "services")
+_TOKENS = {"bot_token": "SLACK_BOT_TOKEN", "app_token": "SLACK_APP_TOKEN"}
+"""Slack's own names for its tokens are understood too; they win over the file."""
 
 
 class ConfigError(Exception):
@@ -50,10 +53,6 @@ class WebSettings(Section):
     port: int = Field(default=8410, ge=0, le=65_535)
     public_url: str = Field(default="", pattern=r"^(https?://[^\s/]+(/[^\s]*)?)?$")
     signing_key: SecretStr | None = Field(default=None, min_length=32)
-
-    @property
-    def url(self) -> str:
-        return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
 
 
 class StoreSettings(Section):
@@ -95,6 +94,7 @@ class Settings(BaseSettings):
     store: StoreSettings = StoreSettings()
     model: ModelSettings = ModelSettings()
     runs: RunSettings = RunSettings()
+    slack: SlackSettings = SlackSettings()
 
     @classmethod
     def settings_customise_sources(
@@ -136,6 +136,9 @@ def load(root: Path) -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{file} is not valid TOML: {error}.") from None
     ours = {key: value for key, value in read.items() if key not in _OF_THE_WORKSPACE}
+    given = {key: os.environ[name] for key, name in _TOKENS.items() if os.environ.get(name)}
+    if given and isinstance(ours.get("slack", {}), dict):
+        ours["slack"] = {**ours.get("slack", {}), **given}
     try:
         return Settings(**ours)
     except ValidationError as error:

@@ -1,7 +1,7 @@
-"""``oncall-bot serve``: the pages, the runs that were left unfinished, and an orderly end.
+"""``oncall-bot serve``: Slack, the pages, the runs that were left unfinished, and an orderly end.
 
-Owns the order of starting and ending: first no more questions, then the runs drain, then the pages
-go. Knows how the parts are put together from ``wiring.py``.
+Owns the order of starting and ending: first no more questions, then the runs drain, then Slack and
+the pages go. Knows how the parts are put together from ``wiring.py``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ import asyncio
 import json
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.config import load
+from bot.config import Settings, load
 from bot.loop.stopping import Clock
 from bot.runs.errors import StoreError
-from bot.runs.links import rotate_key
+from bot.runs.links import Links, rotate_key
 from bot.runs.service import RunService
+from bot.slack.app import SlackApp, create_slack
 from bot.telemetry import log_event, log_to
 from bot.terminal import ClosedTerminal, LiveLog, say, warn
 from bot.web.app import create_app
@@ -28,35 +31,59 @@ LOOK_AGAIN_SECONDS = 15.0
 
 
 async def serve(root: Path, *, rotate: bool, as_json: bool) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code."""
+    """Serve until SIGINT or SIGTERM; the exit code. Raises ``SlackSetupError``."""
     settings = load(root)
     watched = sys.stderr.isatty()
     log_to(sys.stderr, verbose=not watched)
     observe = LiveLog(sys.stderr) if watched else log_event
     if rotate:
         rotate_key(key_file(root))
-    made = links(root, settings)
     at = listen(settings.web.host, settings.web.port)
     ended = _told_to_end()
-    async with open_bot(root, settings, (ClosedTerminal(),), observe) as bot:
-        for note in bot.notes:
-            warn(note)
-        web = WebServer(create_app(bot.store, made, Clock()), at)
-        await web.start()
-        address = f"http://{settings.web.host}:{at.getsockname()[1]}"
-        _tell(address, made.public_url, as_json=as_json)
-        looking = asyncio.create_task(_look_again(bot.service))
-        await ended.wait()
-        looking.cancel()
-        await bot.service.close(settings.runs.drain_seconds)
-        await web.stop()
+    made = links(root, settings, port=at.getsockname()[1])
+    async with _slack(settings, made) as slack:
+        surfaces = (ClosedTerminal(), slack.surface) if slack else (ClosedTerminal(),)
+        async with open_bot(root, settings, surfaces, observe) as bot:
+            for note in bot.notes:
+                warn(note)
+            web = WebServer(create_app(bot.store, made, Clock()), at)
+            await web.start()
+            if slack is not None:
+                await slack.start(bot.service)
+            address = f"http://{settings.web.host}:{at.getsockname()[1]}"
+            _tell(address, made.public_url, slack, as_json=as_json)
+            looking = asyncio.create_task(_look_again(bot.service))
+            await ended.wait()
+            looking.cancel()
+            await bot.service.close(settings.runs.drain_seconds)
+            await web.stop()
     return 0
 
 
-def _tell(address: str, public_url: str, *, as_json: bool) -> None:
-    if as_json:
-        say(json.dumps({"address": address, "public_url": public_url}))
+@asynccontextmanager
+async def _slack(settings: Settings, made: Links) -> AsyncIterator[SlackApp | None]:
+    """The Slack app, if there are tokens for it; closed after everything else."""
+    if settings.slack.bot_token is None:
+        yield None
         return
+    slack = await create_slack(settings.slack, made)
+    try:
+        yield slack
+    finally:
+        await slack.close()
+
+
+def _tell(address: str, public_url: str, slack: SlackApp | None, *, as_json: bool) -> None:
+    if as_json:
+        team = slack.identity.team if slack else None
+        say(json.dumps({"address": address, "public_url": public_url, "slack_team": team}))
+        return
+    if slack is None:
+        say(
+            "No Slack tokens: only the pages are served. `oncall-bot manifest --link` makes the app."
+        )
+    else:
+        say(f"Listening in Slack as @{slack.identity.name} (team {slack.identity.team})")
     say(f"Serving {address} (Ctrl-C ends it)")
     if public_url != address:
         say(f"Trace links start with {public_url}")

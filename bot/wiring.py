@@ -60,11 +60,15 @@ def database(root: Path, settings: Settings) -> Path:
     return sqlite_file(settings.store.url, root)
 
 
-def links(root: Path, settings: Settings) -> Links:
-    """Trace links under the configured key, else under the state folder's."""
+def links(root: Path, settings: Settings, *, port: int | None = None) -> Links:
+    """Trace links under the configured key, else under the state folder's.
+
+    ``port`` is the one that was taken, where the settings leave it open.
+    """
     configured = settings.web.signing_key
     key = configured.get_secret_value() if configured else signing_key(key_file(root))
-    return Links(key, settings.web.url)
+    url = settings.web.public_url or f"http://{settings.web.host}:{port or settings.web.port}"
+    return Links(key, url.rstrip("/"))
 
 
 def key_file(root: Path) -> Path:

@@ -7,24 +7,21 @@ model, so every fact below comes from the observation that it cites.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 
-from bot.loop.outcome import AnswerArguments, Claim
+from bot.loop.outcome import AnswerArguments
 from bot.loop.question import Part, PartKind
 from bot.loop.wire import Request, Seen
 from bot.models.rules_plan import diff_for, ranking, search_for, top_suspect
+from bot.models.rules_words import Said, full_name, incident_name, name_of, shipped, span, when
 from tools.base import Status
 from tools.records import (
     Confidence,
     Deploy,
     DeploysFound,
-    DeployStatus,
     DiffShown,
     Direction,
     FileKind,
     Highlight,
-    Incident,
     IncidentsFound,
     Suspect,
     SuspectsRanked,
@@ -40,22 +37,6 @@ LONGEST_CODE = 120
 """Characters of a changed setting that are shown in a sentence."""
 LISTED = 6
 """Deploys of a listing that are named one by one."""
-
-
-@dataclass
-class Said:
-    """An answer in the making: its sentences by part, in the order of the parts."""
-
-    headlines: list[str] = field(default_factory=list)
-    claims: list[Claim] = field(default_factory=list)
-    unknowns: list[str] = field(default_factory=list)
-    confidences: list[Confidence] = field(default_factory=list)
-    diffs: set[str] = field(default_factory=set)
-
-    def claim(self, text: str, *evidence: Seen) -> None:
-        claim = Claim(text=text[:600], evidence=tuple(dict.fromkeys(seen.id for seen in evidence)))
-        if claim not in self.claims:
-            self.claims.append(claim)
 
 
 def write(request: Request) -> AnswerArguments:
@@ -118,10 +99,10 @@ def _cause(request: Request, said: Said) -> None:
     }.get(value.confidence, "is the first suspect for")
     said.headlines.append(f"{name_of(deploy)} {likely} {incident}{what and f': {what}'}")
     at = when(deploy.at, value.onset)
-    said.claim(f"{_full_name(deploy)} finished {at}, {span(first.before_onset)} before onset", seen)
+    said.claim(f"{full_name(deploy)} finished {at}, {span(first.before_onset)} before onset", seen)
     telling = [reason.text for reason in first.reasons if reason.name not in _TOLD_ALREADY]
     if telling:
-        said.claim(f"Why it: {'; '.join(telling[:3])}", seen)
+        said.claim(f"Why it: {'; '.join(telling[:2])}", seen)
     if diff:
         _diff_claim(*diff, said, words)
     if len(value.suspects) > 1:
@@ -173,7 +154,7 @@ def _changes(part: Part, request: Request, said: Said) -> None:
         diff = found[1]
         if not said.headlines:
             change = _headline_change(diff) or f"{diff.files_total} files changed"
-            said.headlines.append(f"{_full_name(diff.deploy)}: {change}")
+            said.headlines.append(f"{full_name(diff.deploy)}: {change}")
         _diff_claim(found[0], diff, said)
         if not any(p.kind is PartKind.CAUSE for p in request.question.parts):
             _commits_claim(found[0], diff, said)
@@ -195,7 +176,7 @@ def _absent_or_many(asked: str, seen: Seen, value: DeploysFound, said: Said) -> 
         return
     said.headlines.append(f"Deploy {asked} is ambiguous: {len(value.deploys)} deploys match")
     for deploy in value.deploys[:4]:
-        said.claim(f"{_full_name(deploy)}, {_shipped(deploy)}", seen)
+        said.claim(f"{full_name(deploy)}, {shipped(deploy)}", seen)
 
 
 def _diff_seen(request: Request, deploy: Deploy) -> tuple[Seen, DiffShown] | None:
@@ -295,7 +276,7 @@ def _who(part: Part, request: Request, said: Said) -> None:
                 return
         return
     seen, deploy = found
-    text = f"{_full_name(deploy)} {_shipped(deploy)}"
+    text = f"{full_name(deploy)} {shipped(deploy)}"
     if not said.headlines:
         said.headlines.append(text)
     said.claim(text, seen)
@@ -321,20 +302,6 @@ def _made_for(part: Part, request: Request, seen: Seen) -> bool:
     return wanted is not None and seen.asked == wanted.raw
 
 
-def _shipped(deploy: Deploy) -> str:
-    by = f", by {deploy.actor}" if deploy.actor else ""
-    at = f" at {when(deploy.at, None)}" if deploy.at else ""
-    match deploy.status:
-        case DeployStatus.SUCCESS | DeployStatus.UNKNOWN:
-            return f"went out{at}{by}"
-        case DeployStatus.IN_PROGRESS:
-            return f"is going out, begun{at}{by}"
-        case DeployStatus.FAILURE:
-            return f"was tried{at}{by} and failed"
-        case DeployStatus.CANCELLED:
-            return f"was begun{at}{by} and cancelled"
-
-
 def _listing(part: Part, request: Request, said: Said) -> None:
     for seen in request.seen:
         value = seen.value
@@ -348,7 +315,7 @@ def _listing(part: Part, request: Request, said: Said) -> None:
         noun = "deploy" if value.total == 1 else "deploys"
         said.headlines.append(f"{value.total} {noun}{scope} in that time")
         for deploy in value.deploys[:LISTED]:
-            said.claim(f"{_full_name(deploy)} {_shipped(deploy)}", seen)
+            said.claim(f"{full_name(deploy)} {shipped(deploy)}", seen)
         rest = value.total - len(value.deploys[:LISTED])
         if rest > 0:
             said.unknowns.append(f"{rest} more deploys are in the trace")
@@ -381,46 +348,3 @@ def _why_not(request: Request) -> str:
     """The tool's own words, where a part's call failed."""
     failed = [s for s in request.seen if s.status is Status.ERROR]
     return ": the tool failed, see the trace" if failed else ""
-
-
-def name_of(deploy: Deploy) -> str:
-    """``payments-api deploy 4471``, or by its ref where it has no number."""
-    if deploy.number is not None:
-        return f"{deploy.service} deploy {deploy.number}"
-    return f"{deploy.service} {deploy.label}"
-
-
-def _full_name(deploy: Deploy) -> str:
-    lead = f"Deploy {deploy.number}" if deploy.number is not None else f"Deploy {deploy.label}"
-    inside = [deploy.service]
-    if deploy.environment != "production":
-        inside.append(deploy.environment)
-    if deploy.ref and deploy.number is not None:
-        inside.append(deploy.ref)
-    return f"{lead} ({', '.join(inside)})"
-
-
-def incident_name(incident: Incident) -> str:
-    service = f"the {incident.services[0]} incident" if incident.services else "the incident"
-    return f"{service} ({incident.id})"
-
-
-def when(at: datetime | None, beside: datetime | None) -> str:
-    """``01:44 UTC``; with the date unless ``beside`` is on the same day."""
-    if at is None:
-        return "at an unknown time"
-    if beside is not None and beside.date() == at.date():
-        return f"{at:%H:%M} UTC"
-    return f"{at:%Y-%m-%d %H:%M} UTC"
-
-
-def span(length: timedelta) -> str:
-    """``22 min``, ``3 h 5 min``, ``2 d 4 h``, rounded down."""
-    minutes = int(length.total_seconds()) // 60
-    if minutes < 60:
-        return f"{minutes} min"
-    if minutes < 48 * 60:
-        hours, rest = divmod(minutes, 60)
-        return f"{hours} h {rest} min" if rest else f"{hours} h"
-    days, hours = divmod(minutes // 60, 24)
-    return f"{days} d {hours} h" if hours and days < 14 else f"{days} d"

@@ -118,6 +118,10 @@ class Bench:
     def calls(self, method: str) -> list[dict[str, Any]]:
         return [c.args for c in self.pg.calls.calls() if c.method == method]
 
+    def posted_to(self, channel: str) -> list[dict[str, Any]]:
+        """Every try to post there, whatever became of it."""
+        return [args for args in self.calls("chat.postMessage") if args.get("channel") == channel]
+
     # --- waiting -------------------------------------------------------------------------------
 
     async def until(self, holds: Callable[[], Any], seconds: float = GIVE_UP) -> Any:
@@ -129,6 +133,22 @@ class Bench:
         await self.settled()
         (only,) = self.thread(root, channel)
         return only
+
+    async def hurried_reply(self, root: str, channel: str = INC) -> Message:
+        """As ``reply``; the waits after the first post pass at once."""
+        await self.until(lambda: self.posted_to(channel))
+        async with asyncio.timeout(GIVE_UP):
+            while self.service._dispatcher._tasks:
+                await self.pg.clock.advance(0.25)
+                await asyncio.sleep(0.01)
+        return await self.reply(root, channel)
+
+    async def later(self) -> None:
+        """All that the bot does afterwards is done, on the clock of the playground."""
+        async with asyncio.timeout(GIVE_UP):
+            while self.slack._tasks._tasks:
+                await self.pg.clock.advance(5)
+                await asyncio.sleep(0.02)
 
     async def settled(self) -> None:
         """All events are answered and all runs are over."""

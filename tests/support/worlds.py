@@ -159,9 +159,7 @@ def make_ranking(rng: random.Random, deploys: tuple[Deploy, ...]) -> SuspectsRan
     order = rng.sample(deploys, k=len(deploys))
     return SuspectsRanked(
         asked="the incident",
-        incident=Incident(
-            id="INC-77", title="Orders fail", services=("orders",), started_at=ONSET
-        ),
+        incident=Incident(id="INC-77", title="Orders fail", services=("orders",), started_at=ONSET),
         onset=ONSET,
         suspects=tuple(
             Suspect(

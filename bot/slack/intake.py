@@ -1,0 +1,179 @@
+"""From a message to a run: checked, read, committed, and only then acknowledged (M23, M26).
+
+Owns the order of the checks and that one message is handled once, however often and under however
+many event ids Slack delivers it. What must not be lost is in the store before ``message`` returns;
+when it raises, the event is not acknowledged and Slack sends it again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import assert_never
+
+import structlog
+
+from bot.loop.question import MAX_QUESTION
+from bot.runs.records import Ask
+from bot.runs.service import Accepted, Closing, Duplicate, QueueFull, RunService
+from bot.slack.abort import Stops, is_stop
+from bot.slack.access import Allowed, Denied, Ignored, Verdict, Why, may_ask, may_ask_here, sentence
+from bot.slack.address import SURFACE, Address
+from bot.slack.calls import Web
+from bot.slack.channels import Channels
+from bot.slack.events import Said
+from bot.slack.identity import Identity
+from bot.slack.notices import BUSY, CLOSING, HELP, NOTHING_RUNS, Notices
+from bot.slack.people import People
+from bot.slack.progress import Progress
+from bot.slack.reading import plain_text
+from bot.slack.settings import SlackSettings
+from bot.slack.tasks import Tasks
+from bot.slack.thread import earlier_messages
+from bot.slack.writing import clean
+
+_log = structlog.get_logger(__name__)
+
+WHO_SECONDS = 180.0
+"""How long to ask Slack who somebody is; meanwhile the event stays unacknowledged, so safe."""
+WHERE_SECONDS = 30.0
+
+AskedAt = Callable[[str], datetime]
+"""The clock that a question is read against, from its message's ts."""
+
+
+def at_its_own_time(ts: str) -> datetime:
+    return datetime.fromtimestamp(float(ts), UTC)
+
+
+class Intake:
+    def __init__(
+        self,
+        *,
+        service: RunService,
+        identity: Identity,
+        web: Web,
+        people: People,
+        channels: Channels,
+        notices: Notices,
+        stops: Stops,
+        progress: Progress,
+        tasks: Tasks,
+        settings: SlackSettings,
+        now: Callable[[], datetime],
+        asked_at: AskedAt,
+        at_work: dict[str, asyncio.Task[None]],
+    ) -> None:
+        """``at_work`` holds the messages that are being taken just now, by their keys."""
+        self._service = service
+        self._identity = identity
+        self._web = web
+        self._people = people
+        self._channels = channels
+        self._notices = notices
+        self._stops = stops
+        self._progress = progress
+        self._tasks = tasks
+        self._settings = settings
+        self._now = now
+        self._asked_at = asked_at
+        self._at_work = at_work
+
+    async def message(self, said: Said) -> None:
+        """Take one delivery of a message. Deliveries that come meanwhile wait for the first one."""
+        key = self._identity.key(said.channel, said.ts)
+        task = self._at_work.get(key)
+        if task is None:
+            task = self._at_work[key] = self._tasks.start(self._take(said, key), f"intake {key}")
+            task.add_done_callback(lambda _: self._at_work.pop(key, None))
+        await asyncio.shield(task)
+
+    async def _take(self, said: Said, key: str) -> None:
+        keys = (key, said.delivery)
+        if said.user == self._identity.bot_user or await self._service.find(*keys) is not None:
+            return
+        match await self._verdict(said):
+            case Ignored():
+                return
+            case Denied(why=why):
+                _log.info("refused", why=why.value, channel=said.channel, user=said.user)
+                await self._tell(said, keys, sentence(why))
+            case Allowed():
+                await self._read(said, keys)
+            case verdict:
+                assert_never(verdict)
+
+    async def _verdict(self, said: Said) -> Verdict:
+        person = await self._people.person(said.user, WHO_SECONDS)
+        verdict = may_ask(self._identity.homes, said.teams, person)
+        if not isinstance(verdict, Allowed):
+            return verdict
+        if said.direct:
+            return verdict if self._settings.direct_messages else Denied(Why.DIRECT)
+        allowed = self._settings.channels
+        if may_ask_here(allowed, said.channel, None):
+            return verdict
+        channel = await self._channels.channel(said.channel, WHERE_SECONDS)
+        known = channel is not None and may_ask_here(allowed, channel.id, channel.name)
+        return verdict if known else Denied(Why.CHANNEL)
+
+    async def _read(self, said: Said, keys: tuple[str, ...]) -> None:
+        """What an allowed person wants: help, a stop, or an answer."""
+        text = clean(plain_text(said.text, self._name, self._identity.bot_user)).strip()
+        if not text:
+            await self._tell(said, keys, HELP)
+        elif is_stop(text, self._settings.stop_emojis):
+            await self._stop(said, keys)
+        else:
+            await self._ask(said, keys, text)
+
+    async def _stop(self, said: Said, keys: tuple[str, ...]) -> None:
+        if not await self._service.store.first_seen(keys, self._now()):
+            return
+        if not await self._stops.thread(said.channel, said.root, said.user):
+            self._notices.post(said, NOTHING_RUNS)
+
+    async def _ask(self, said: Said, keys: tuple[str, ...], text: str) -> None:
+        """The commit. A thread that cannot be read in time is left out."""
+        known = self._channels.known(said.channel)
+        shared = said.shared if said.shared is not None else known is None or known.is_shared
+        address = Address(
+            channel=said.channel,
+            ts=said.ts,
+            thread_ts=said.root,
+            user=said.user,
+            shared=shared and not said.direct,
+            direct=said.direct,
+        )
+        taken = await self._service.accept(
+            Ask(
+                origin_key=keys[0],
+                surface=SURFACE,
+                text=text[: MAX_QUESTION * 2],
+                asked_at=self._asked_at(said.ts),
+                address=address.stored(),
+                thread=await earlier_messages(self._web, self._people, said),
+                seen_keys=keys[1:],
+            )
+        )
+        match taken:
+            case Accepted(run=run):
+                self._progress.begin(run)
+            case Duplicate():
+                return
+            case QueueFull():
+                self._notices.post(said, BUSY)
+            case Closing():
+                await self._tell(said, keys, CLOSING)
+            case _:
+                assert_never(taken)
+
+    async def _tell(self, said: Said, keys: tuple[str, ...], words: str) -> None:
+        """A notice, once a message: noted before it is posted, so never twice."""
+        if await self._service.store.first_seen(keys, self._now()):
+            self._notices.post(said, words)
+
+    def _name(self, key: str) -> str:
+        channel = self._channels.known(key)
+        return channel.name if channel and channel.name else self._people.name(key)

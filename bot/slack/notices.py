@@ -1,0 +1,53 @@
+"""What the bot says outside runs: help, refusals, "too busy". Once a message, in its thread."""
+
+from __future__ import annotations
+
+import hashlib
+
+import structlog
+
+from bot.runs.surface import Gone, Posted
+from bot.slack.events import Said
+from bot.slack.identity import Identity
+from bot.slack.rendering import notice
+from bot.slack.reply import Mark, NotPostedError, Place, Poster
+from bot.slack.tasks import Tasks
+
+_log = structlog.get_logger(__name__)
+
+HELP = (
+    "Ask me what caused an incident, what changed in a deploy, or what was deployed. For example: "
+    "which service caused the checkout incident, and what changed in deploy 4471? "
+    "React with :octagonal_sign: to your question to stop me."
+)
+BUSY = "I have too many questions to work on just now. Ask again in a minute."
+CLOSING = "I am being restarted. Ask again in a minute."
+NOTHING_RUNS = "Nothing is running in this thread, so there is nothing to stop."
+
+
+class Notices:
+    """``post`` returns at once: a notice must not hold up the acknowledgement of an event."""
+
+    def __init__(self, poster: Poster, tasks: Tasks, identity: Identity) -> None:
+        self._poster = poster
+        self._tasks = tasks
+        self._identity = identity
+
+    def post(self, said: Said, words: str) -> None:
+        self._tasks.start(self._post(said, words), f"notice {said.channel} {said.ts}")
+
+    async def _post(self, said: Said, words: str) -> None:
+        key = self._identity.key(said.channel, said.ts)
+        mark = Mark(run="", marker=hashlib.sha256(key.encode()).hexdigest()[:16])
+        try:
+            done = await self._poster.post_once(
+                Place(said.channel, said.root, said.ts), notice(words), mark
+            )
+        except NotPostedError as error:
+            _log.warning("notice_not_posted", channel=said.channel, why=str(error))
+            return
+        match done:
+            case Posted():
+                _log.info("notice_posted", channel=said.channel, ts=said.ts)
+            case Gone(why=why):
+                _log.info("notice_has_no_place", channel=said.channel, why=why)

@@ -1,0 +1,110 @@
+"""Slack as a surface: what the run service tells it, handed to those who show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.loop.journal import Event
+from bot.loop.outcome import Outcome
+from bot.runs.links import Links
+from bot.runs.records import Reply, RunRecord
+from bot.runs.store import Store
+from bot.runs.surface import Gone, Posted
+from bot.slack.address import DEBUG_CHANNEL, DEBUG_TS, SURFACE, Address
+from bot.slack.calls import Web
+from bot.slack.channels import Channels
+from bot.slack.debug_thread import DebugThreads, head
+from bot.slack.identity import Identity
+from bot.slack.progress import Progress
+from bot.slack.rendering import render
+from bot.slack.reply import Mark, Place, Poster
+from bot.slack.settings import SlackSettings
+from bot.slack.tasks import Tasks
+
+
+class SlackSurface:
+    """Implements ``bot.runs.surface.Surface``. ``open`` it before the first run.
+
+    The service is made with its surfaces, so the store comes second.
+    """
+
+    def __init__(
+        self,
+        *,
+        web: Web,
+        identity: Identity,
+        channels: Channels,
+        links: Links,
+        settings: SlackSettings,
+        tasks: Tasks,
+    ) -> None:
+        self.poster = Poster(web, tasks)
+        self.progress = Progress(web, tasks)
+        self._debug = DebugThreads(web, tasks, channels, settings, self._head)
+        self._web = web
+        self._identity = identity
+        self._channels = channels
+        self._links = links
+        self._opened: Store | None = None
+
+    def open(self, store: Store) -> None:
+        self._opened = store
+
+    @property
+    def name(self) -> str:
+        return SURFACE
+
+    async def started(self, run: RunRecord) -> None:
+        self.progress.begin(run)
+        self._debug.begin(run, self._remember)
+
+    async def saw(self, run: RunRecord, event: Event) -> None:
+        self.progress.saw(run, event)
+        self._debug.saw(run, event)
+
+    async def reply(self, run: RunRecord, outcome: Outcome) -> Posted | Gone:
+        where = Address.of(run)
+        known = self._channels.known(where.channel)
+        reply = _intended(run)
+
+        async def still_ours() -> None:
+            await self._store.remember(run, {})
+
+        done = await self.poster.post_once(
+            Place(where.channel, where.thread_ts, where.ts),
+            render(
+                outcome,
+                run.seconds,
+                self._links.trace(run.id),
+                outsiders=where.shared or (known is not None and known.is_shared),
+            ),
+            Mark(run.id, reply.marker),
+            may_be_out=run.claimed_at is not None and reply.intent_at < run.claimed_at,
+            still_ours=still_ours,
+        )
+        self.progress.end(run, outcome if isinstance(done, Posted) else None)
+        self._debug.end(run)
+        return done
+
+    def _head(self, run: RunRecord) -> str:
+        where = Address.of(run)
+        permalink = self._identity.permalink(where.channel, where.ts, where.thread_ts)
+        return head(run.question, permalink, self._links.trace(run.id))
+
+    async def _remember(self, run: RunRecord, news: Mapping[str, str]) -> None:
+        """Keep where the debug thread is, and let a stop emoji on its root lead to the run."""
+        await self._store.remember(run, news)
+        key = self._identity.key(news[DEBUG_CHANNEL], news[DEBUG_TS])
+        await self._store.also_known_as(run.id, key, self._web.clock.now())
+
+    @property
+    def _store(self) -> Store:
+        if self._opened is None:
+            raise RuntimeError("start the Slack app before runs are resumed or accepted")
+        return self._opened
+
+
+def _intended(run: RunRecord) -> Reply:
+    if run.reply is None:
+        raise RuntimeError(f"run {run.id} was given to post without an intent")
+    return run.reply
