@@ -139,8 +139,8 @@ async def gather(
 
 
 def named(deploy: Deploy) -> str:
-    """``ledger 4473``: a deploy in the middle of a sentence."""
-    return f"{clean(deploy.service, 60)} {clean(deploy.label, 60)}"
+    """``ledger deploy 4473``: a deploy in the middle of a sentence."""
+    return f"{clean(deploy.service, 60)} deploy {clean(deploy.label, 60)}"
 
 
 def _of_environment(timeline: Timeline, told: str | None, now: datetime) -> list[Deploy]:

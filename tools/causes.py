@@ -104,6 +104,11 @@ EXTERNAL_CAUSES: tuple[ExternalCause, ...] = (
         "a provider reports an outage of its own",
     ),
     _external(
+        r"\b(very )?same (build|versions?|package versions|image|releases?|commit|code)\b[^.]{0,80}"
+        r"\b(fine|works?|working|healthy|unaffected|ok|(no|without|zero) (errors|problems|failures))\b",
+        "the same version works elsewhere, which speaks against a deploy",
+    ),
+    _external(
         r"\b(ddos|denial[- ]of[- ]service|leap second|bgp|route leak)\b",
         "it came from outside",
     ),

@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import datetime
 
 from tools.base import Status, ToolResult
-from tools.records import ChangeKind, Confidence, Deploy, DeploysFound, DeployStatus, SuspectsRanked
+from tools.records import (
+    ChangeKind,
+    Confidence,
+    Deploy,
+    DeploysFound,
+    DeployStatus,
+    SuspectsRanked,
+    Switch,
+)
 from tools.wording import clean, clock, plural, span
 
 
@@ -55,6 +63,8 @@ def suspects_result(value: SuspectsRanked) -> ToolResult:
     lines = [f"Incident {incident}, onset {clock(value.onset)}."]
     if value.confidence is Confidence.NONE:
         lines.append("No deploy explains it (confidence: none).")
+        if value.why_none:
+            lines.append(f"By the incident's own words, {value.why_none}.")
         headline = f"no deploy explains {clean(value.incident.id, 40)}"
     else:
         first = value.suspects[0].deploy
@@ -66,8 +76,17 @@ def suspects_result(value: SuspectsRanked) -> ToolResult:
             f"   {'+' if reason.score > 0 else '-'} {clean(reason.text, 240)}"
             for reason in suspect.reasons
         ]
+    lines += [f"After onset: {one.text}." for one in value.later]
+    lines += [_switch_line(one) for one in value.switches]
+    if action := value.next_action:
+        lines += [f"{action.text}.", *(f"{line}." for line in action.unsafe)]
     lines.append(f"{plural(value.considered, 'change')} before onset considered.")
     lines += [f"Ruled out: {line}." for line in value.ruled_out]
     lines += [f"Not searched: {line}" for line in value.not_searched]
     status = Status.OK if value.suspects else Status.EMPTY
     return ToolResult(status=status, summary=headline[:200], text="\n".join(lines), value=value)
+
+
+def _switch_line(one: Switch) -> str:
+    others = f", other values: {', '.join(one.others)}" if one.others else ""
+    return f"It brings the setting {one.name} ({one.variable}), by default {one.default}{others}."

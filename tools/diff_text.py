@@ -158,6 +158,10 @@ def render(shown: Shown) -> str:
             rest += [f"More of: {title}", *lines[first:]]
         if total > len(lines):
             rest.append(f"… {total - len(lines):,} not listed")
+    if value.names_added:
+        head.append(f"Names only in added lines: {listed(value.names_added, 8)}")
+    if value.names_removed:
+        head.append(f"Names only in removed lines: {listed(value.names_removed, 8)}")
     if value.authors:
         head.append(f"Authors: {listed(value.authors, 12)}")
     if not highlights:

@@ -268,10 +268,61 @@ class DeploysFound(Record):
     not_searched: tuple[str, ...] = ()
 
 
+class Mending(StrEnum):
+    """What a later deploy does to the change that is suspected."""
+
+    ROLLED_BACK = "rolled back"
+    TAKES_BACK = "takes it back"
+    PARTLY = "takes part of it back"
+    TOUCHES = "changes the same words"
+    NOTHING = "leaves it as it is"
+
+
+class LaterDeploy(Record):
+    """A deploy after onset, held against the first suspect.
+
+    ``mending`` is what its lines do, ``mended`` whether the incident ended with it; ``text`` is the
+    tool's own sentence about it.
+    """
+
+    deploy: Deploy
+    after_onset: timedelta
+    mending: Mending
+    mended: bool
+    text: str
+
+
+class Switch(Record):
+    """A setting that a change brought: its name, its variable, the default, the other values."""
+
+    name: str
+    variable: str
+    default: str
+    others: tuple[str, ...] = ()
+
+
+class NextAction(Record):
+    """What a person does next about the first suspect, from the catalog and its diff.
+
+    ``command`` is the service's own rollback command, filled in. ``unsafe`` says what speaks
+    against rolling back, one sentence each; ``safety`` is the sentence when nothing does.
+    """
+
+    service: str
+    owner: str | None
+    previous: Deploy | None
+    command: str | None
+    unsafe: tuple[str, ...]
+    safety: str
+    text: str
+
+
 class SuspectsRanked(Record):
     """Changes that could have caused one incident, ranked.
 
-    ``confidence`` NONE says that no deploy explains it, whatever the list holds.
+    ``confidence`` NONE says that no deploy explains it, whatever the list holds, and ``why_none``
+    what speaks for that. ``later`` (most likely to have mended it first), ``none_mends`` (the sentence
+    when none did), ``switches`` and ``next_action`` are about the first suspect.
     """
 
     echoes: ClassVar[frozenset[str]] = frozenset({"asked"})
@@ -283,12 +334,21 @@ class SuspectsRanked(Record):
     suspects: tuple[Suspect, ...]
     confidence: Confidence
     considered: int
+    why_none: str | None = None
     ruled_out: tuple[str, ...] = ()
+    later: tuple[LaterDeploy, ...] = ()
+    none_mends: str | None = None
+    switches: tuple[Switch, ...] = ()
+    next_action: NextAction | None = None
     not_searched: tuple[str, ...] = ()
 
 
 class DiffShown(Record):
-    """What one deploy changed against its base. ``base_why`` says which base was taken and why."""
+    """What one deploy changed against its base. ``base_why`` says which base was taken and why.
+
+    ``names_added`` and ``names_removed`` are names of code that only its added or only its removed
+    lines hold, the commonest first.
+    """
 
     kind: Literal["diff"] = "diff"
     deploy: Deploy
@@ -307,6 +367,8 @@ class DiffShown(Record):
     removed: int
     highlights: tuple[Highlight, ...] = ()
     highlights_total: int = 0
+    names_added: tuple[str, ...] = ()
+    names_removed: tuple[str, ...] = ()
     path: str | None = None
     page: int = 1
     pages: int = 1

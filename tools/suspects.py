@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from tools.candidates import RECENT, Candidate, Candidates, Later, gather, links_of, named
 from tools.catalog import Catalog
 from tools.causes import external_cause, kinships_of
+from tools.corpus import Corpus, Found, share_of
 from tools.evidence import share_undone
 from tools.history import DeployHistory
+from tools.mending import RESOLVED_WITHIN, UNDONE_ENOUGH, UNDONE_FULLY, find_mending, none_mends
+from tools.next_action import next_action
 from tools.records import (
     ChangeKind,
     Confidence,
@@ -26,6 +28,7 @@ from tools.records import (
     Suspect,
     SuspectsRanked,
 )
+from tools.switches import find_switches
 from tools.symptoms import Term, TermKind, terms_of
 from tools.weights import WEIGHTS, Sign, Weight, points_by_sign
 from tools.wording import clean, span
@@ -36,13 +39,6 @@ DOWNSTREAM = 0.35
 """A service that uses the broken one can only overload it."""
 LATENT = timedelta(hours=48)
 FORGOTTEN = timedelta(days=90)
-RESOLVED_WITHIN = timedelta(minutes=45)
-UNDONE_ENOUGH = 0.2
-"""Less overlap than this between two changes is chance."""
-UNDONE_FULLY = 0.5
-"""From this share on, a later change is a fix or a revert of this one and nothing else."""
-SATURATION, LENGTH_SHARE = 1.2, 0.7
-"""k1 and b of BM25: how fast repeats stop counting, how much long diffs are discounted."""
 WORDS_ENOUGH = 0.8
 """Points for words below which they may be chance."""
 CLEAR_MARGIN, SOME_MARGIN = 2.0, 0.8
@@ -57,53 +53,6 @@ SECONDS: Mapping[Sign, float] = MappingProxyType(
     }
 )
 """High confidence needs one of these as well, at so many points: common words may be chance."""
-NEXT_TERM = 0.75
-"""Each further term counts so much less: a few telling words beat many common ones."""
-TELLING = 12.0
-"""A worth of terms at which the words of the incident count at nearly two thirds."""
-
-
-@dataclass(frozen=True)
-class _Found:
-    """A term in a candidate, with what it is worth there."""
-
-    term: Term
-    worth: float
-
-
-class _Corpus:
-    """All candidates' changes as documents, so that words in all of them count little."""
-
-    def __init__(self, candidates: Sequence[Candidate], terms: Sequence[Term]) -> None:
-        texts = {id(one): one.text for one in candidates if one.text}
-        self._lengths = {key: text.length for key, text in texts.items()}
-        self._mean = sum(self._lengths.values()) / max(1, len(texts)) or 1.0
-        self._hits = {
-            key: {term: hits for term in terms if (hits := text.hits(term))}
-            for key, text in texts.items()
-        }
-        counts = {term: sum(term in hits for hits in self._hits.values()) for term in terms}
-        size = len(texts)
-        self._rarity = {
-            term: math.log(1 + (size - n + 0.5) / (n + 0.5)) for term, n in counts.items() if n
-        }
-
-    def found(self, candidate: Candidate) -> tuple[_Found, ...]:
-        """The terms in a candidate's change, most telling first."""
-        hits = self._hits.get(id(candidate), {})
-        length = self._lengths.get(id(candidate), 0) / self._mean
-        slack = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length)
-        worth = (
-            _Found(
-                term,
-                term.weight * self._rarity[term] * count * (SATURATION + 1) / (count + slack),
-            )
-            for term, count in hits.items()
-        )
-        return tuple(sorted(worth, key=lambda one: -one.worth))
-
-    def rarity(self, term: Term) -> float:
-        return self._rarity.get(term, 0.0)
 
 
 async def rank_suspects(
@@ -136,6 +85,7 @@ class _Ranking:
         self._candidates = candidates
         self._incident = incident
         self._asked = asked
+        self._catalog = catalog
         self._onset = onset
         self._points = points
         self._said = f"{incident.title}. {incident.summary}"
@@ -144,25 +94,47 @@ class _Ranking:
         self._kinships = kinships_of(self._said)
         self._external = external_cause(self._said)
         related = tuple(term for _, terms in self._kinships for term in terms)
-        self._corpus = _Corpus(candidates.chosen, self._terms)
-        self._related = _Corpus(candidates.chosen, related)
+        self._corpus = Corpus([one.text for one in candidates.chosen], self._terms)
+        self._related = Corpus([one.text for one in candidates.chosen], related)
 
     def result(self) -> SuspectsRanked:
-        suspects = sorted(map(self._suspect, self._candidates.chosen), key=_standing)
-        return SuspectsRanked(
+        pairs = [(self._suspect(one), one) for one in self._candidates.chosen]
+        pairs.sort(key=lambda pair: _standing(pair[0]))
+        suspects = tuple(suspect for suspect, _ in pairs)
+        confidence = self._confidence(suspects)
+        ranked = SuspectsRanked(
             asked=self._asked,
             incident=self._incident,
             onset=self._onset,
-            suspects=tuple(suspects),
-            confidence=self._confidence(suspects),
+            suspects=suspects,
+            confidence=confidence,
             considered=self._candidates.considered,
-            ruled_out=(*self._ruled_out(suspects), *self._candidates.ruled_out),
+            why_none=self._external if confidence is Confidence.NONE else None,
+            ruled_out=(*self._cleared(suspects), *self._candidates.ruled_out),
             not_searched=self._candidates.not_searched,
         )
+        if confidence is Confidence.NONE:
+            return ranked
+        return ranked.model_copy(update=self._about(pairs[0][1]))
 
-    def _ruled_out(self, suspects: Sequence[Suspect]) -> Iterator[str]:
-        if self._external:
-            yield f"any deploy, by the incident's own words: {self._external}"
+    def _about(self, first: Candidate) -> Mapping[str, object]:
+        """What is known of the first suspect beyond its rank."""
+        later = find_mending(
+            first,
+            self._candidates.chosen,
+            self._incident,
+            self._onset,
+            self._catalog,
+            self._terms,
+        )
+        return {
+            "later": later,
+            "none_mends": none_mends(first, later),
+            "switches": find_switches(first.text),
+            "next_action": next_action(first, later, self._catalog),
+        }
+
+    def _cleared(self, suspects: Sequence[Suspect]) -> Iterator[str]:
         for suspect in suspects:
             cleared = [reason.text for reason in suspect.reasons if reason.name in _CLEARING]
             if cleared and suspect.before_onset <= RECENT:
@@ -210,14 +182,14 @@ class _Ranking:
         return strength, f"finished {span(before)} before onset"
 
     def words(self, candidate: Candidate) -> tuple[float, str]:
-        found = self._corpus.found(candidate)
+        found = self._corpus.found(candidate.text)
         if not found:
             return 0.0, ""
         shown = ", ".join(f"`{clean(one.term.shown, 40)}`" for one in found[:4])
-        return _share(found), f"changes lines with {shown}, words of the incident"
+        return share_of(found), f"changes lines with {shown}, words of the incident"
 
     def precise(self, candidate: Candidate) -> tuple[float, str]:
-        found = [one for one in self._corpus.found(candidate) if one.term.precise]
+        found = [one for one in self._corpus.found(candidate.text) if one.term.precise]
         if not found:
             return 0.0, ""
         best = max(found, key=lambda one: self._corpus.rarity(one.term))
@@ -238,12 +210,12 @@ class _Ranking:
         return 1.0, f"removes lines with `{clean(gone[0].shown, 40)}`"
 
     def kinship(self, candidate: Candidate) -> tuple[float, str]:
-        found = self._related.found(candidate)
+        found = self._related.found(candidate.text)
         if not found:
             return 0.0, ""
         kinds = ", ".join(kinship.name for kinship, terms in self._kinships if _any(terms, found))
         shown = ", ".join(f"`{one.term.shown}`" for one in found[:3])
-        return _share(found), f"touches {shown}: usual in failures of {kinds}"
+        return share_of(found), f"touches {shown}: usual in failures of {kinds}"
 
     def risky(self, candidate: Candidate) -> tuple[float, str]:
         risks = candidate.text.risks if candidate.text else ()
@@ -345,12 +317,6 @@ _SIGNS: Mapping[Sign, Callable[[_Ranking, Candidate], tuple[float, str]]] = {
 _CLEARING = frozenset({Sign.HARMLESS.value, Sign.SAME.value})
 
 
-def _share(found: Sequence[_Found]) -> float:
-    """The worth of terms (most telling first) as a share of all that words could say."""
-    total = sum(one.worth * NEXT_TERM**place for place, one in enumerate(found))
-    return 1 - math.exp(-total / TELLING)
-
-
 def _undone(candidate: Candidate, later: Later) -> float:
     if later.restores:
         return 1.0
@@ -359,7 +325,7 @@ def _undone(candidate: Candidate, later: Later) -> float:
     return share_undone(candidate.text, later.text)
 
 
-def _any(terms: Sequence[Term], found: Sequence[_Found]) -> bool:
+def _any(terms: Sequence[Term], found: Sequence[Found]) -> bool:
     return any(one.term in terms for one in found)
 
 

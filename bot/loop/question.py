@@ -8,30 +8,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from enum import StrEnum
+from datetime import UTC, datetime, timedelta
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from bot.loop.times import window
+from bot.loop.part_kinds import PartKind, kinds_of
+from bot.loop.times import OnsetWindow, onset_window, window
+
+__all__ = ["MAX_QUESTION", "DeployRef", "Part", "PartKind", "Question", "find_services", "parse"]
 
 MAX_QUESTION = 4_000
 """Characters of a question that are read; what is beyond is cut, and said."""
 
 
-class PartKind(StrEnum):
-    """What a part of a question asks for."""
-
-    CAUSE = "cause"
-    CHANGES = "changes"
-    WHO_WHEN = "who_when"
-    LISTING = "listing"
-
-
 class DeployRef(BaseModel):
     """A deploy as people name it: ``asked`` (number, SHA, tag), else the last one of a service.
 
-    ``ordinal`` 1 is the last deploy of ``service``, 2 the one before.
+    ``ordinal`` 1 is the last deploy of ``service``, 2 the one before. With ``before_cause``
+    it is counted from the first suspect, if that is of the same service: 0 is it, 1 the one before.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -39,6 +33,7 @@ class DeployRef(BaseModel):
     asked: str | None = None
     service: str | None = None
     ordinal: int = 1
+    before_cause: int | None = None
 
     @property
     def words(self) -> str:
@@ -61,6 +56,8 @@ class Part(BaseModel):
     environment: str | None = None
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
+    around: OnsetWindow | None = None
+    path: str | None = None
 
     @property
     def words(self) -> str:
@@ -75,6 +72,21 @@ class Part(BaseModel):
                 return f"who deployed it and when ({what})"
             case PartKind.LISTING:
                 return f"what was deployed{f' of {self.service}' if self.service else ''}"
+            case PartKind.WAS_IT:
+                return f"whether it was {self.deploy.words if self.deploy else 'that deploy'}"
+            case PartKind.FIX:
+                what = f"{self.deploy.words} fixed it" if self.deploy else "a later deploy fixed it"
+                return f"whether {what}"
+            case PartKind.SHIPPED:
+                return f"whether {self.service or 'anything'} was deployed in that time"
+            case PartKind.BEFORE_ONSET:
+                return "the last deploy before it began"
+            case PartKind.MOVED:
+                return f"where {self.path or 'that file'} was before"
+            case PartKind.SETTING:
+                return "which setting brings the old behaviour back"
+            case PartKind.ROLLBACK:
+                return "whether a rollback is safe"
 
 
 class Question(BaseModel):
@@ -114,6 +126,11 @@ _TAG = re.compile(
     r"|(?:deploy|release)[-_]\d)(?![\w])"
 )
 _VERSION = re.compile(r"(?<=\s)(\d+(?:\.\d+)+[\w.+-]*\w|\d+(?:\.\d+)+)(?![\w:])")
+_FILE = re.compile(r"(?<![\w@:/.])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
+_BEFORE_THAT = re.compile(
+    r"\b(?:before|prior to) (?:that|this|it)\b(?: one| deploy)?|\bpreviously\b", re.IGNORECASE
+)
+_THE_CHANGE = re.compile(r"\b(?:the|that) (?:[\w.-]+ )?(?:change|culprit|suspect)\b", re.IGNORECASE)
 _ENVIRONMENT = re.compile(
     r"\b(production|prod|staging|stage|canary|preprod|pre-production|development|dev|qa|test)\b"
     r"(?=\s*(?:environment|env|cluster)?\b)",
@@ -125,52 +142,6 @@ _BEFORE_LAST = re.compile(
     r"\b(?:one|deploy|release)\s+before\s+(?:that|the last|it)\b|\b(?:second|2nd)[- ]last\b"
     r"|\bprevious\s+(?:deploy|release)\b|\bdeploy before (?:the )?(?:last|latest)\b",
     re.IGNORECASE,
-)
-_SHIP = r"(?:deploy|ship|releas|push|roll(?:ed|s)?\s+out|went\s+out|go(?:es)?\s+out|put\s+out)"
-_KINDS: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
-    (
-        PartKind.CAUSE,
-        re.compile(
-            r"\b(?:which|what|who)\b.*\b(?:caus\w+|broke|breaks?|responsible|behind|culprit|blame"
-            r"|guilty|trigger\w*|introduced|at fault|fault)\b"
-            r"|\broot cause\b|\bwhy\b"
-            r"|\bwhich\b.*\b(?:deploy\w*|service|change|release|one)\b[^?]*"
-            r"\b(?:is it|did (?:it|this|that)|roll(?:ed)? back|revert)\b"
-            r"|\b(?:is|was) it (?:a|the|our|some) (?:deploy|release|change)\b"
-            r"|\bwhich (?:deploy|release|change|service)(?: is it| was it)?\s*\??$",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        PartKind.CHANGES,
-        re.compile(
-            r"\bwhat\b(?!.{0,20}\bdeployed\b).*\b(?:chang\w*|modif\w+|touch\w*|differen\w+|diff"
-            r"|contain\w*|includ\w+)\b"
-            r"|\b(?:which|what) (?:files?|settings?|lines?|commits?)\b.*\b(?:in|of|chang\w*)\b"
-            r"|\b(?:show|see|give)\b.*\bdiff\b"
-            r"|\bdiff (?:of|for|in)\b|\bwhat(?:'s| is| was| went)? (?:new )?in(?:to)?\b"
-            r"(?=.*\b(?:deploy|release)\b)",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        PartKind.WHO_WHEN,
-        re.compile(
-            rf"\bwho\b.*{_SHIP}|\bwhen\b.*(?:{_SHIP}|\blive\b|\bfinish)"
-            rf"|\bby whom\b|\b(?:last|latest) (?:deploy|release)\b(?=[^?]*\?)",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        PartKind.LISTING,
-        re.compile(
-            rf"\bwhat\b.*(?:{_SHIP}(?:e?d|t|ped)|went out|go out)\b|\bwhat (?:else )?(?:went|shipped)\b"
-            r"|\b(?:list|show)\b.*\b(?:deploys|deployments|releases)\b"
-            r"|\b(?:which|what|how many|any|all)\b(?: \w+){0,2} (?:deploys|deployments|releases)\b"
-            r"|\b(?:was|were|has|have)\b.*\b(?:anything|something|any\w*)\b.*\bdeployed\b",
-            re.IGNORECASE,
-        ),
-    ),
 )
 
 
@@ -224,44 +195,71 @@ def find_environment(text: str) -> str | None:
 
 
 def _parts_of(clause: str, words: Mapping[str, str], now: datetime) -> list[Part]:
-    kinds = [kind for kind, pattern in _KINDS if pattern.search(clause)]
-    if PartKind.CAUSE in kinds:
-        kinds = [k for k in kinds if k is PartKind.CAUSE]
-    elif PartKind.CHANGES in kinds:
-        kinds = [k for k in kinds if k is not PartKind.LISTING]
-        if not re.search(r"\b(?:who|when)\b", clause, re.IGNORECASE):
-            kinds = [PartKind.CHANGES]
-    elif PartKind.WHO_WHEN in kinds:
-        kinds = [PartKind.WHO_WHEN]
     services = find_services(clause, words)
     service = services[0] if services else None
-    deploys = find_deploys(clause)
     incident = _INCIDENT.search(clause)
     span = window(clause, now)
-    parts = []
-    for kind in kinds:
-        refs: list[DeployRef | None] = [DeployRef(asked=d, service=service) for d in deploys]
-        refs += find_versions(clause, words)
-        if not refs and kind in {PartKind.CHANGES, PartKind.WHO_WHEN}:
-            ordinal = 2 if _BEFORE_LAST.search(clause) else 1
+    path = _FILE.search(clause)
+    return [
+        Part(
+            kind=kind,
+            text=clause.strip(" ,"),
+            deploy=ref,
+            service=service,
+            incident=incident[0] if incident else None,
+            environment=find_environment(clause),
+            since=span.since,
+            until=span.until,
+            around=onset_window(clause) or _around(kind, clause),
+            path=path[0] if path else None,
+        )
+        for kind in kinds_of(clause)
+        for ref in _refs(kind, clause, service, words)
+    ]
+
+
+def _around(kind: PartKind, clause: str) -> OnsetWindow | None:
+    """``what else went out?`` asks about the day before onset."""
+    if kind is PartKind.LISTING and re.search(r"\bwhat else\b", clause, re.IGNORECASE):
+        return OnsetWindow(before=timedelta(days=1))
+    return None
+
+
+def _refs(
+    kind: PartKind, clause: str, service: str | None, words: Mapping[str, str]
+) -> list[DeployRef | None]:
+    """The deploys that a part of this kind is about; ``[None]`` for none, or for the cause's."""
+    refs: list[DeployRef | None] = [
+        DeployRef(asked=d, service=service) for d in find_deploys(clause)
+    ]
+    refs += find_versions(clause, words)
+    match kind:
+        case PartKind.FIX:
+            known = {ref.asked for ref in refs if ref}
+            bare = (found[1] for found in _VERSION.finditer(clause))
+            refs += [DeployRef(asked=v, service=service) for v in bare if v not in known]
+        case PartKind.CHANGES | PartKind.WHO_WHEN if not refs:
+            back = _BEFORE_LAST.search(clause)
             named = service is not None and (kind is PartKind.WHO_WHEN or _LAST.search(clause))
-            refs = [DeployRef(service=service, ordinal=ordinal) if named or ordinal == 2 else None]
-        if kind in {PartKind.CAUSE, PartKind.LISTING} or not refs:
-            refs = [None]
-        parts += [
-            Part(
-                kind=kind,
-                text=clause.strip(" ,"),
-                deploy=ref,
-                service=service,
-                incident=incident[0] if incident else None,
-                environment=find_environment(clause),
-                since=span.since,
-                until=span.until,
-            )
-            for ref in refs
-        ]
-    return parts
+            if named or back:
+                refs = [_counted(clause, service)]
+        case PartKind.CHANGES | PartKind.WHO_WHEN | PartKind.WAS_IT:
+            pass
+        case PartKind.CAUSE | PartKind.LISTING | PartKind.SHIPPED | PartKind.BEFORE_ONSET:
+            return [None]
+        case PartKind.MOVED | PartKind.SETTING | PartKind.ROLLBACK:
+            return refs[:1] or [None]
+    return refs or [None]
+
+
+def _counted(clause: str, service: str | None) -> DeployRef:
+    """The last deploy of a service, the one before, or one counted from the first suspect."""
+    ordinal = 2 if _BEFORE_LAST.search(clause) else 1
+    if service is not None and _BEFORE_THAT.search(clause):
+        return DeployRef(service=service, ordinal=2, before_cause=1)
+    if service is not None and _THE_CHANGE.search(clause):
+        return DeployRef(service=service, before_cause=0)
+    return DeployRef(service=service, ordinal=ordinal)
 
 
 def parse(
@@ -282,8 +280,16 @@ def parse(
                 parts.append(part)
     services = find_services(text, words)
     incident = _INCIDENT.search(text)
-    named = (*(DeployRef(asked=d) for d in find_deploys(text)), *find_versions(text, words))
+    named = _named(text, words) or next(filter(None, (_named(t, words) for t in thread[::-1])), ())
+    incident = incident or next(filter(None, map(_INCIDENT.search, thread[::-1])), None)
+    path = _FILE.search(text)
     parts = [_with_context(part, parts, services, incident, named) for part in parts]
+    parts = [
+        part.model_copy(update={"path": path[0]})
+        if part.kind is PartKind.MOVED and part.path is None and path is not None
+        else part
+        for part in parts
+    ]
     cause = any(part.kind is PartKind.CAUSE for part in parts)
     dangling = next((p for p in parts if p.kind is PartKind.CHANGES and p.deploy is None), None)
     if dangling and not cause:
@@ -298,6 +304,10 @@ def parse(
         catalog=dict(words),
         cut=cut,
     )
+
+
+def _named(text: str, words: Mapping[str, str]) -> tuple[DeployRef, ...]:
+    return (*(DeployRef(asked=d) for d in find_deploys(text)), *find_versions(text, words))
 
 
 def _with_context(
@@ -318,6 +328,8 @@ def _with_context(
             update["deploy"] = other
         elif services and not caused:
             update["deploy"] = DeployRef(service=services[0])
+    if part.kind is PartKind.WAS_IT and part.deploy is None and named:
+        update["deploy"] = named[0]
     if part.kind is PartKind.CHANGES and part.deploy is None and services:
         asks_cause = any(p.kind is PartKind.CAUSE for p in parts)
         if not asks_cause and part.service is not None and _names_it(part):

@@ -15,7 +15,7 @@ _AGO = re.compile(
     r"(minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)\b",
     re.IGNORECASE,
 )
-_WORD_NUMBERS = {"a": 1, "an": 1, "two": 2, "three": 3, "six": 6, "twelve": 12}
+_WORD_NUMBERS = {"a": 1, "an": 1, "two": 2, "three": 3, "six": 6, "twelve": 12, "twenty-four": 24}
 _MOMENT = (
     r"(?:(?P<day>\d{4}-\d{2}-\d{2}|yesterday|today)[ T]*(?:at\s+)?)?"
     r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?"
@@ -26,6 +26,20 @@ _EDGE = re.compile(
     rf"\b(?P<edge>since|after|from|between|until|till|before|to|and)\s+(?:{_MOMENT}|{_DAY_ONLY})",
     re.IGNORECASE,
 )
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+_MONTH = re.compile(
+    rf"\b(?:in|during|of|this|last)\s+(?P<month>{'|'.join(_MONTHS)})(?:\s+(?P<year>\d{{4}}))?\b",
+    re.IGNORECASE,
+)
+_AHEAD = re.compile(
+    r"\b(?:(\d{1,4}|an?|two|three|six|twelve|twenty-four)\s*)?(minutes?|mins?|m|hours?|hrs?|h|days?|d"
+    r"|weeks?|w)\s+(?:before|prior to|ahead of|leading up to)\b",
+    re.IGNORECASE,
+)
+_SAME = re.compile(r"\b(?:that|the same) (day|week|month)\b", re.IGNORECASE)
 _BARE_DAY = re.compile(r"\b(yesterday|today|tonight)\b", re.IGNORECASE)
 
 
@@ -38,6 +52,54 @@ class Window:
 
     def __bool__(self) -> bool:
         return self.since is not None or self.until is not None
+
+
+@dataclass(frozen=True)
+class OnsetWindow:
+    """A span told by an incident's onset: so long before it, or the day, week or month around it."""
+
+    before: timedelta | None = None
+    same: str | None = None
+
+    def bounds(self, onset: datetime) -> Window:
+        """The span in UTC; that of a day, week or month begins and ends at midnight."""
+        if self.before is not None:
+            return Window(onset - self.before, onset)
+        day = _midnight(onset.astimezone(UTC))
+        match self.same:
+            case "week":
+                monday = day - timedelta(days=day.weekday())
+                return Window(monday, monday + timedelta(days=7))
+            case "month":
+                return Window(day.replace(day=1), _next_month(day))
+            case _:
+                return Window(day, day + timedelta(days=1))
+
+
+def onset_window(text: str) -> OnsetWindow | None:
+    """``in the 24 hours before it began``, ``that week``; ``None`` when the text names no such span."""
+    if ahead := _AHEAD.search(text):
+        count = (ahead[1] or "1").lower()
+        number = _WORD_NUMBERS.get(count) or int(count)
+        return OnsetWindow(before=timedelta(**{_UNITS[ahead[2][0].lower()]: number}))
+    if same := _SAME.search(text):
+        return OnsetWindow(same=same[1].lower())
+    return None
+
+
+def _next_month(day: datetime) -> datetime:
+    return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
+
+
+def _month(match: re.Match[str], now: datetime) -> Window:
+    """The month that is named; without a year the latest that has begun by ``now``."""
+    number = _MONTHS.index(match["month"].lower()) + 1
+    first = _midnight(now).replace(day=1, month=number)
+    if match["year"]:
+        first = first.replace(year=max(1, int(match["year"])))
+    elif first > now:
+        first = first.replace(year=first.year - 1)
+    return Window(first, _next_month(first))
 
 
 def zone_offset(zone: str | None) -> timedelta:
@@ -99,6 +161,8 @@ def window(text: str, now: datetime) -> Window:
                 continue
             case _:
                 until = at + timedelta(days=1) if edge["only"] and edge["edge"] == "to" else at
+    if since is None and until is None and (month := _MONTH.search(text)):
+        return _month(month, now)
     if since is None and until is None and (bare := _BARE_DAY.search(text)):
         word = bare[1].lower()
         if word == "yesterday":

@@ -6,42 +6,20 @@ failed once is tried once more, then its part is left unknown.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from datetime import timedelta
 
 from pydantic import JsonValue
 
 from bot.loop.question import DeployRef, Part, PartKind, Question
 from bot.loop.wire import Request, Seen
+from bot.models.rules_calls import Wanted, diff_call, incident_words, top_suspect
+from bot.models.rules_follow_plan import follow
 from tools.base import Status
-from tools.records import Confidence, Deploy, DeploysFound, DiffShown, SuspectsRanked
+from tools.records import Deploy, DeploysFound, DiffShown
 
 LISTING_LIMIT = 20
 TRIES = 2
-
-_ASKING = re.compile(
-    r"\b(?:which|what|who|whose|when|why|how|did|does|do|is|are|was|were|has|have|had|been|be|it|its"
-    r"|that|this|these|those|the|a|an|of|in|on|at|to|for|and|or|but|we|our|us|i|my|you|your|me|can"
-    r"|could|please|tell|caus\w+|broke|behind|responsible|culprit|root|service|services|deploys?"
-    r"|deployments?|releases?|changes?|changed|blame|one|about|something|since|there|so|then)\b",
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A call to make. ``why`` is the thought that goes with it."""
-
-    tool: str
-    arguments: Mapping[str, JsonValue] = field(default_factory=dict)
-    why: str = ""
-
-    @property
-    def raw(self) -> str:
-        return json.dumps(dict(self.arguments), ensure_ascii=False)
 
 
 def plan(request: Request) -> tuple[Wanted, ...]:
@@ -49,7 +27,13 @@ def plan(request: Request) -> tuple[Wanted, ...]:
     searches = _missing(request, _searches(request.question))
     if searches:
         return searches
-    return _missing(request, _diffs(request))
+    return _missing(request, _then(request))
+
+
+def _then(request: Request) -> Iterator[Wanted]:
+    for part in request.question.parts:
+        yield from follow(part, request)
+    yield from _diffs(request)
 
 
 def _missing(request: Request, wanted: Iterator[Wanted]) -> tuple[Wanted, ...]:
@@ -84,7 +68,7 @@ def search_for(part: Part, question: Question) -> Wanted | None:
             return Wanted("search_deploy", arguments, "Ranking what could have caused it.")
         case PartKind.CHANGES | PartKind.WHO_WHEN:
             return _lookup(part)
-        case PartKind.LISTING:
+        case PartKind.LISTING if part.around is None:
             since = part.since
             if since is None and part.until is None and part.service is None:
                 since = question.asked_at - timedelta(days=1)
@@ -97,12 +81,14 @@ def search_for(part: Part, question: Question) -> Wanted | None:
             }
             given = {key: value for key, value in window.items() if value is not None}
             return Wanted("search_deploy", given, "Listing what was deployed.")
+        case _:
+            return None
 
 
 def _lookup(part: Part) -> Wanted | None:
     """Find the deploy that a part is about, when a diff alone would not."""
     ref = part.deploy
-    if ref is None:
+    if ref is None or ref.before_cause is not None:
         return None
     if ref.asked is not None:
         if part.kind is PartKind.CHANGES:
@@ -126,7 +112,7 @@ def _diffs(request: Request) -> Iterator[Wanted]:
         match part.kind:
             case PartKind.CAUSE:
                 if top := top_suspect(request):
-                    yield _diff_of(top, "Reading what the first suspect changed.")
+                    yield diff_call(top, "Reading what the first suspect changed.")
             case PartKind.CHANGES if (
                 part.deploy and part.deploy.asked and not _diffed(request, part)
             ):
@@ -136,7 +122,7 @@ def _diffs(request: Request) -> Iterator[Wanted]:
                 yield Wanted("get_diff", named, f"Reading what deploy {part.deploy.asked} changed.")
             case PartKind.CHANGES if part.deploy:
                 if deploy := deploy_of(part.deploy, request):
-                    yield _diff_of(deploy, f"Reading what {part.deploy.words} changed.")
+                    yield diff_call(deploy, f"Reading what {part.deploy.words} changed.")
             case _:
                 pass
 
@@ -147,26 +133,6 @@ def _diffed(request: Request, part: Part) -> bool:
     asked = part.deploy.asked if part.deploy else None
     asks_cause = any(p.kind is PartKind.CAUSE for p in request.question.parts)
     return bool(asks_cause and top and asked and asked in {top.label, top.ref, top.id})
-
-
-def _diff_of(deploy: Deploy, why: str) -> Wanted:
-    return Wanted("get_diff", {"deploy": deploy.label, "service": deploy.service}, why)
-
-
-def ranking(request: Request) -> tuple[Seen, SuspectsRanked] | None:
-    """The newest ranking of suspects, with the observation that holds it."""
-    for seen in reversed(request.seen):
-        if isinstance(seen.value, SuspectsRanked):
-            return seen, seen.value
-    return None
-
-
-def top_suspect(request: Request) -> Deploy | None:
-    """The first suspect, if the tool has any confidence in it."""
-    ranked = ranking(request)
-    if ranked is None or ranked[1].confidence is Confidence.NONE or not ranked[1].suspects:
-        return None
-    return ranked[1].suspects[0].deploy
 
 
 def deploy_of(ref: DeployRef, request: Request) -> Deploy | None:
@@ -201,16 +167,3 @@ def _wanted_labels(part: Part, request: Request) -> set[JsonValue]:
         return {ref.asked}
     deploy = deploy_of(ref, request)
     return {deploy.label} if deploy else set()
-
-
-def incident_words(part: Part, question: Question) -> str:
-    """What to look an incident up by: its id, else the words that describe it."""
-    if part.incident:
-        return part.incident
-    text = question.text
-    for other in question.parts:
-        if other.kind is not PartKind.CAUSE:
-            text = text.replace(other.text, " ")
-    words = re.sub(r"\s+", " ", _ASKING.sub(" ", text)).strip(" ,.?!;:")
-    words = re.sub(r"\s+([,.?!;:])", r"\1", words)[:300]
-    return words or "latest incident"

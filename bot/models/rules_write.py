@@ -11,7 +11,9 @@ import re
 from bot.loop.outcome import AnswerArguments
 from bot.loop.question import Part, PartKind
 from bot.loop.wire import Request, Seen
-from bot.models.rules_plan import diff_for, ranking, search_for, top_suspect
+from bot.models.rules_calls import ranking, top_suspect
+from bot.models.rules_follow import say
+from bot.models.rules_plan import diff_for, search_for
 from bot.models.rules_words import Said, full_name, incident_name, name_of, shipped, span, when
 from tools.base import Status
 from tools.records import (
@@ -21,6 +23,7 @@ from tools.records import (
     DiffShown,
     Direction,
     FileKind,
+    FileStatus,
     Highlight,
     IncidentsFound,
     Suspect,
@@ -33,6 +36,11 @@ CAN_ANSWER = (
 )
 _TOLD_ALREADY = frozenset({"recent", "size"})
 """Reasons that the sentence about the time says, or that say little."""
+_SAFE_KINDS = frozenset({FileKind.CODE, FileKind.TEST, FileKind.DOCS, FileKind.GENERATED})
+_BUMP = re.compile(r"version|^\.$|tox|envlist|testenv", re.IGNORECASE)
+"""Settings that change with every release, or that only tests read."""
+ENOUGH = 3
+"""So many changed settings and signatures tell what a change is about."""
 LONGEST_CODE = 120
 """Characters of a changed setting that are shown in a sentence."""
 LISTED = 6
@@ -50,10 +58,14 @@ def write(request: Request) -> AnswerArguments:
                 _cause(request, said)
             case PartKind.CHANGES:
                 _changes(part, request, said)
-            case PartKind.WHO_WHEN:
+            case PartKind.WHO_WHEN if not (part.deploy and part.deploy.before_cause is not None):
                 _who(part, request, said)
-            case PartKind.LISTING:
+            case PartKind.LISTING if part.around is None:
                 _listing(part, request, said)
+            case _:
+                say(part, request, said)
+                if ranking(request) is None and not said.claims:
+                    _which_incident(request, said)
         if len(said.claims) == before and not _covered(part, request, said):
             said.unknowns.append(f"{part.words}{_why_not(request)}"[:300])
     if not request.question.parts:
@@ -105,10 +117,14 @@ def _cause(request: Request, said: Said) -> None:
         said.claim(f"Why it: {'; '.join(telling[:2])}", seen)
     if diff:
         _diff_claim(*diff, said, words)
+        if not any(_speaks(highlight, words) for highlight in diff[1].highlights):
+            _files_claim(*diff, said)
     if len(value.suspects) > 1:
         second = value.suspects[1]
         why = second.reasons[0].text if second.reasons else "ranked second"
         said.claim(f"Runner-up: {name_of(second.deploy)}, {why}", seen)
+    if value.next_action and value.confidence.rank >= Confidence.MEDIUM.rank:
+        said.claim(value.next_action.text, seen)
 
 
 def _no_cause(seen: Seen, value: SuspectsRanked, said: Said) -> None:
@@ -157,6 +173,8 @@ def _changes(part: Part, request: Request, said: Said) -> None:
             said.headlines.append(f"{full_name(diff.deploy)}: {change}")
         _diff_claim(found[0], diff, said)
         if not any(p.kind is PartKind.CAUSE for p in request.question.parts):
+            _files_claim(found[0], diff, said)
+            _names_claim(found[0], diff, said)
             _commits_claim(found[0], diff, said)
         return
     asked = part.deploy.asked if part.deploy else None
@@ -194,7 +212,12 @@ def _words_of(suspect: Suspect) -> frozenset[str]:
 
 def _telling(diff: DiffShown, words: frozenset[str]) -> list[Highlight]:
     """The highlights, those that speak the incident's words first, else the riskiest first."""
-    return sorted(diff.highlights, key=lambda h: not any(word in h.text.lower() for word in words))
+    return sorted(diff.highlights, key=lambda highlight: not _speaks(highlight, words))
+
+
+def _speaks(highlight: Highlight, words: frozenset[str]) -> bool:
+    text = f"{highlight.path} {highlight.text}".lower()
+    return any(word in text for word in words)
 
 
 def _shown(highlight: Highlight) -> str:
@@ -242,6 +265,32 @@ def _diff_claim(
                 f"{lead} changed {size}: {'; '.join(tops)}" if tops else f"{lead} changed {size}",
                 seen,
             )
+
+
+def _files_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
+    """What is at risk by kind, then the code that was worked on most."""
+    if diff.direction is Direction.ROLLBACK:
+        return
+    code = [f for f in diff.files if f.kind is FileKind.CODE and f.status is not FileStatus.DELETED]
+    code.sort(key=lambda file: -((file.added or 0) + (file.removed or 0)))
+    shown = [f"{file.path} (code)" for file in code[:4]]
+    risky = [f for f in diff.files if f.kind not in _SAFE_KINDS][:2]
+    shown += [f"{file.path} ({file.kind.value})" for file in risky]
+    if shown:
+        said.claim(f"Files: {', '.join(shown)}", seen)
+
+
+def _names_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
+    """The names that came and went, for changes in which no setting tells what they are about."""
+    lead = name_of(diff.deploy)
+    if len([h for h in diff.highlights if not _BUMP.search(h.key)]) >= ENOUGH:
+        return
+    if diff.names_added:
+        names = ", ".join(f"`{name}`" for name in diff.names_added[:5])
+        said.claim(f"{lead} brings {names}", seen)
+    if diff.names_removed:
+        names = ", ".join(f"`{name}`" for name in diff.names_removed[:5])
+        said.claim(f"{lead} drops {names}", seen)
 
 
 def _commits_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
@@ -340,7 +389,7 @@ def _covered(part: Part, request: Request, said: Said) -> bool:
         case PartKind.WHO_WHEN:
             found_deploy = _deploy_for(part, request)
             return found_deploy is not None and found_deploy[0].id in cited
-        case PartKind.CAUSE | PartKind.LISTING:
+        case _:
             return False
 
 

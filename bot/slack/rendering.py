@@ -7,6 +7,7 @@ Pure: a reply is never over a limit, a fence never open, a mention never live.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,12 +31,12 @@ _NOTICE_ROOM = 120
 
 _FENCED = re.compile(r"```(?:[A-Za-z]*\n)?(.*?)(?:```|\Z)", re.DOTALL)
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_TICKS = re.compile(r"`{2,}")
 _SUBJECT = re.compile(r"\A([A-Za-z0-9][\w.-]{0,60})(?= deploy )")
 _BLOCK_MARK = re.compile(r"\A(?=[#+*=|~-])|(?<=\A\d)(?=[.)])")
-_DETAIL = re.compile(
-    r"[^\s,;:]+:\s*\S+\s*(?:→|->)\s*[^\s,;]+|[^\s,;]+\s*(?:→|->)\s*[^\s,;]+|(?:[\w.-]+/)+[\w.-]+"
-)
-"""Inside a sentence: a changed value, or a path."""
+_PATH = re.compile(r"[\w.-]*(?:/[\w.-]+)+[\W]*")
+_ARROWS = ("→", "->")
+_MAX_SCRUBBED = 2_000
 _HOLDS_NO_CODE = frozenset({"search_incident", "search_deploy"})
 _WITHHELD = (
     "People from outside are in this channel: code, diffs and the trace are not shown here. "
@@ -64,7 +65,7 @@ class _Dialect:
 
     def prose(self, text: str, limit: int) -> str:
         """One line. An unpaired backtick is taken away: it would eat what follows."""
-        line = cut(self.escape(one_line(text.replace(FENCE, "`"))), limit)
+        line = cut(self.escape(_TICKS.sub("`", one_line(text))), limit)
         return line.replace("`", "'") if line.count("`") % 2 else line
 
 
@@ -181,4 +182,16 @@ def _without_code(reply: ReplyText) -> ReplyText:
 
 
 def _scrubbed(text: str) -> str:
-    return _DETAIL.sub("[…]", _CODE.sub("[…]", text))
+    """A sentence without its code, its changed values (``a: 1 → 2``) and its paths."""
+    words = _CODE.sub("[…]", cut(one_line(text), _MAX_SCRUBBED)).split(" ")
+    hidden: set[int] = set()
+    for index, word in enumerate(words):
+        if any(arrow in word for arrow in _ARROWS):
+            beside = (index - 1, index, index + 1) if word in _ARROWS else (index,)
+            first = beside[0]
+            is_named = 0 < first < len(words) and words[first - 1].endswith(":")
+            hidden.update((first - 1, *beside) if is_named else beside)
+        elif _PATH.fullmatch(word):
+            hidden.add(index)
+    shown = ["[…]" if index in hidden else word for index, word in enumerate(words)]
+    return " ".join(word for word, _ in itertools.groupby(shown))

@@ -75,6 +75,8 @@ def test_a_long_question_is_cut_and_says_so() -> None:
 def test_every_part_has_words_for_people() -> None:
     question = asked(
         "What caused the outage? What changed in deploy 1? Who deployed web? What was deployed today?"
+        " Was it that one? Was it fixed? Was web deployed that week? How long before?"
+        " Where was app.py before? Which setting turns it off? Is it safe to roll back?"
     )
     assert {p.kind for p in question.parts} == set(PartKind)
     assert all(p.words for p in question.parts)

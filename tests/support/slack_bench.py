@@ -137,11 +137,17 @@ class Bench:
     async def hurried_reply(self, root: str, channel: str = INC) -> Message:
         """As ``reply``; the waits after the first post pass at once."""
         await self.until(lambda: self.posted_to(channel))
-        async with asyncio.timeout(GIVE_UP):
-            while self.service._dispatcher._tasks:
+        await self.hurried()
+        return await self.reply(root, channel)
+
+    async def hurried(self) -> None:
+        """All events are answered and all runs are over; waits pass at once."""
+        async with asyncio.timeout(3 * GIVE_UP):
+            while self.service._dispatcher._tasks or any(
+                d.state is DeliveryState.PENDING for d in self.pg.outbox.deliveries()
+            ):
                 await self.pg.clock.advance(0.25)
                 await asyncio.sleep(0.01)
-        return await self.reply(root, channel)
 
     async def later(self) -> None:
         """All that the bot does afterwards is done, on the clock of the playground."""

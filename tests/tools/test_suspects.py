@@ -53,7 +53,7 @@ async def test_what_shipped_after_onset_is_no_suspect_and_is_said(shop: Shop) ->
     shop.deploys[-1]["started_at"] = stamp(ONSET + MINUTE)
     result = await ranked(shop.open())
     assert 10 not in _order(result)
-    assert result.ruled_out == ("payments 10 finished 02:08 UTC, 2 min after onset",)
+    assert result.ruled_out == ("payments deploy 10 finished 02:08 UTC, 2 min after onset",)
 
 
 async def test_a_deploy_in_progress_at_onset_is_a_suspect(shop: Shop) -> None:
@@ -76,7 +76,7 @@ async def test_documentation_alone_is_cleared_however_recent(shop: Shop) -> None
     result = await ranked(shop.open())
     assert result.confidence is Confidence.NONE
     assert (
-        "checkout 10 finished 1 min before onset but changes documentation" in result.ruled_out[0]
+        "checkout deploy 10 finished 1 min before onset but changes documentation" in result.ruled_out[0]
     )
 
 
@@ -92,7 +92,7 @@ async def test_what_was_rolled_back_before_onset_is_cleared(shop: Shop) -> None:
     shop.release("payments", 11, HOUR, sha=shop.deploys[1]["sha"])
     result = await ranked(shop.open())
     assert 10 not in _order(result)
-    assert "payments 10 was taken back by 11 before onset" in result.ruled_out
+    assert "payments deploy 10 was taken back by 11 before onset" in result.ruled_out
 
 
 async def test_a_rollback_after_onset_speaks_for_the_cause_once_it_happened(shop: Shop) -> None:
@@ -119,7 +119,7 @@ async def test_an_expired_certificate_is_no_deploys_fault(shop: Shop) -> None:
     shop.incidents[0]["summary"] = "verify failed: the certificate has expired"
     result = await ranked(shop.open())
     assert result.confidence is Confidence.NONE
-    assert "by the calendar and not by a deploy" in result.ruled_out[0]
+    assert "by the calendar and not by a deploy" in str(result.why_none)
 
 
 async def test_when_nothing_links_no_deploy_explains_it(shop: Shop) -> None:

@@ -1,0 +1,69 @@
+"""Calls that the rules model makes, and what it looks up in its observations. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from bot.loop.part_kinds import PartKind
+from bot.loop.question import Part, Question
+from bot.loop.wire import Request, Seen
+from tools.records import Confidence, Deploy, SuspectsRanked
+
+_ASKING = re.compile(
+    r"\b(?:which|what|who|whose|when|why|how|did|does|do|is|are|was|were|has|have|had|been|be|it|its"
+    r"|that|this|these|those|the|a|an|of|in|on|at|to|for|and|or|but|we|our|us|i|my|you|your|me|can"
+    r"|could|please|tell|caus\w+|broke|behind|responsible|culprit|root|service|services|deploys?"
+    r"|deployments?|releases?|changes?|changed|blame|one|about|something|since|there|so|then)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A call to make. ``why`` is the thought that goes with it."""
+
+    tool: str
+    arguments: Mapping[str, JsonValue] = field(default_factory=dict)
+    why: str = ""
+
+    @property
+    def raw(self) -> str:
+        return json.dumps(dict(self.arguments), ensure_ascii=False)
+
+
+def diff_call(deploy: Deploy, why: str) -> Wanted:
+    return Wanted("get_diff", {"deploy": deploy.label, "service": deploy.service}, why)
+
+
+def ranking(request: Request) -> tuple[Seen, SuspectsRanked] | None:
+    """The newest ranking of suspects, with the observation that holds it."""
+    for seen in reversed(request.seen):
+        if isinstance(seen.value, SuspectsRanked):
+            return seen, seen.value
+    return None
+
+
+def top_suspect(request: Request) -> Deploy | None:
+    """The first suspect, if the tool has any confidence in it."""
+    ranked = ranking(request)
+    if ranked is None or ranked[1].confidence is Confidence.NONE or not ranked[1].suspects:
+        return None
+    return ranked[1].suspects[0].deploy
+
+
+def incident_words(part: Part, question: Question) -> str:
+    """What to look an incident up by: its id, else the words that describe it."""
+    if part.incident:
+        return part.incident
+    text = question.text
+    for other in question.parts:
+        if other.kind is not PartKind.CAUSE:
+            text = text.replace(other.text, " ")
+    words = re.sub(r"\s+", " ", _ASKING.sub(" ", text)).strip(" ,.?!;:")
+    words = re.sub(r"\s+([,.?!;:])", r"\1", words)[:300]
+    return words or "latest incident"

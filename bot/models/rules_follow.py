@@ -1,0 +1,372 @@
+"""What the rules model says about a known suspect: was it that one, is it fixed, what is the way back.
+
+Pure. A yes/no question opens with the verdict. What is denied is denied in the tool's own words, or
+with the ranking that put something else first.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bot.loop.part_kinds import PartKind
+from bot.loop.question import Part
+from bot.loop.wire import Request, Seen
+from bot.models.rules_calls import ranking, top_suspect
+from bot.models.rules_follow_plan import (
+    counted_call,
+    fix_of,
+    goes_by,
+    last_call,
+    mends,
+    named_call,
+    seen_for,
+    sure,
+    window_call,
+    window_of,
+)
+from bot.models.rules_words import (
+    Said,
+    full_name,
+    incident_name,
+    name_of,
+    shipped,
+    span,
+    versioned,
+    when,
+)
+from tools.records import (
+    Confidence,
+    DiffShown,
+    FileStatus,
+    LaterDeploy,
+    Mending,
+    Suspect,
+    SuspectsRanked,
+)
+
+LISTED = 4
+PLACES = ("first", "second", "third", "fourth", "fifth")
+_PLAIN_REASONS = frozenset({"recent", "size"})
+_ASKS_YES_NO = re.compile(
+    r"^\W*(?:was|were|is|are|has|have|had|did|does|do|could|can)\b", re.IGNORECASE
+)
+
+
+def say(part: Part, request: Request, said: Said) -> None:
+    """Add what the observations say to one part; nothing where they say nothing."""
+    match part.kind:
+        case PartKind.SHIPPED | PartKind.LISTING:
+            _in_window(part, request, said)
+        case PartKind.MOVED:
+            _moved(part, request, said)
+        case PartKind.WHO_WHEN:
+            _counted(part, request, said)
+        case PartKind.WAS_IT | PartKind.FIX | PartKind.BEFORE_ONSET | PartKind.SETTING:
+            _of_ranking(part, request, said)
+        case PartKind.ROLLBACK:
+            _of_ranking(part, request, said)
+        case PartKind.CAUSE | PartKind.CHANGES:
+            pass
+
+
+def _of_ranking(part: Part, request: Request, said: Said) -> None:
+    ranked = ranking(request)
+    if ranked is None:
+        return
+    seen, value = ranked
+    if part.kind is PartKind.BEFORE_ONSET:
+        _before_onset(seen, value, said)
+        return
+    said.confidences.append(value.confidence)
+    if not sure(value):
+        no = "No: " if _ASKS_YES_NO.search(part.text) or part.kind is PartKind.WAS_IT else ""
+        said.headlines.append(f"{no}no deploy explains {incident_name(value.incident)}")
+        why = f": {value.why_none}" if value.why_none else ""
+        said.claim(f"No deploy explains {incident_name(value.incident)}{why}", seen)
+        return
+    match part.kind:
+        case PartKind.WAS_IT:
+            _was_it(part, request, seen, value, said)
+        case PartKind.FIX:
+            _fix(part, request, seen, value, said)
+        case PartKind.SETTING:
+            _setting(seen, value, said)
+        case _:
+            _rollback(request, seen, value, said)
+
+
+# --- was it that one -----------------------------------------------------------------------------
+
+
+def _was_it(part: Part, request: Request, seen: Seen, value: SuspectsRanked, said: Said) -> None:
+    asked = part.deploy.asked if part.deploy else None
+    if asked is None:
+        return
+    service = part.deploy.service if part.deploy else None
+    first = value.suspects[0]
+    found = [
+        (place, one)
+        for place, one in enumerate(value.suspects)
+        if goes_by(one.deploy, asked) and service in (None, one.deploy.service)
+    ]
+    if found and found[0][0] == 0:
+        sure_of_it = value.confidence in (Confidence.HIGH, Confidence.MEDIUM)
+        lead = "Yes" if sure_of_it else "Possibly"
+        likely = "most likely caused" if sure_of_it else "is the first suspect for"
+        name = versioned(first.deploy)
+        said.headlines.append(f"{lead}: {name} {likely} {incident_name(value.incident)}")
+        said.claim(_reasons("Why it", first), seen)
+        return
+    lookup = seen_for(named_call(asked, service), request)
+    named = found[0][1].deploy if found else None
+    evidence = [seen]
+    if named is None and lookup and len(lookup[1].deploys) == 1:
+        named = lookup[1].deploys[0]
+        evidence.append(lookup[0])
+    if named is None:
+        if lookup and not lookup[1].deploys:
+            said.headlines.append(f"No: deploy {asked} does not exist")
+            said.claim(f"There is no deploy {asked} in any source", lookup[0])
+        return
+    told = name_of(named) if named.ref == first.deploy.ref else versioned(named)
+    said.headlines.append(
+        f"No: {told} most likely did not cause it; {versioned(first.deploy)} ranks first"
+    )
+    said.claim(f"{told} most likely did not cause it", *evidence)
+    said.claim(_reasons(f"Why {versioned(first.deploy)}", first), seen)
+    if found:
+        place, suspect = found[0]
+        rank = PLACES[place] if place < len(PLACES) else "further down"
+        said.claim(_reasons(f"{versioned(named)} ranks {rank}", suspect), seen)
+        return
+    ruled_out = next((r for r in value.ruled_out if _about(r, named.label)), None)
+    if ruled_out:
+        said.claim(ruled_out, seen)
+    else:
+        said.claim(f"{full_name(named)} {shipped(named)}", *evidence)
+
+
+def _about(line: str, label: str) -> bool:
+    return bool(re.search(rf"\bdeploy {re.escape(label)}\b", line))
+
+
+def _reasons(lead: str, suspect: Suspect) -> str:
+    told = [reason.text for reason in suspect.reasons if reason.name not in _PLAIN_REASONS]
+    return f"{lead}: {'; '.join(told[:3]) or f'{span(suspect.before_onset)} before onset'}"
+
+
+# --- is it fixed ---------------------------------------------------------------------------------
+
+
+def _fix(part: Part, request: Request, seen: Seen, value: SuspectsRanked, said: Said) -> None:
+    first = versioned(value.suspects[0].deploy)
+    best = fix_of(part, request)
+    asked = part.deploy.asked if part.deploy else None
+    if asked is not None and best is None:
+        said.unknowns.append(
+            f"whether deploy {asked} fixed it: it is no later deploy of what could mend {first}"
+        )
+        return
+    if best is None:
+        _no_fix(request, seen, value, said)
+        return
+    yes_no = _ASKS_YES_NO.search(part.text)
+    if mends(best) and (asked is None or not _unsettled(best, value)):
+        said.headlines.append(f"{'Yes: ' if yes_no else ''}{_mended(best)}")
+    elif best.mending in (Mending.PARTLY, Mending.TAKES_BACK):
+        said.headlines.append(f"{'Not fully: ' if yes_no else ''}{best.text}")
+    elif best.mending is Mending.NOTHING:
+        said.headlines.append(f"{'No: ' if yes_no else ''}{best.text}")
+    else:
+        said.headlines.append(f"{'Possibly: ' if yes_no else ''}{best.text}")
+    said.claim(best.text, seen)
+    after = span(best.after_onset)
+    said.claim(f"{full_name(best.deploy)} {shipped(best.deploy)}, {after} after onset", seen)
+    _what_it_changed(best, request, said)
+    other = next((one for one in value.later if mends(one) and one is not best), None)
+    if asked is not None and other is not None:
+        said.claim(other.text, seen)
+
+
+def _unsettled(later: LaterDeploy, value: SuspectsRanked) -> bool:
+    """Whether the incident ended with another deploy than this one."""
+    return not later.mended and any(one.mended for one in value.later)
+
+
+def _mended(best: LaterDeploy) -> str:
+    match best.mending:
+        case Mending.ROLLED_BACK:
+            return f"{versioned(best.deploy)} rolled it back"
+        case Mending.TAKES_BACK:
+            return f"{versioned(best.deploy)} takes it back in effect"
+        case Mending.TOUCHES | Mending.PARTLY | Mending.NOTHING:
+            return f"{versioned(best.deploy)} most likely made it work again"
+
+
+def _no_fix(request: Request, seen: Seen, value: SuspectsRanked, said: Said) -> None:
+    first = value.suspects[0].deploy
+    none = value.none_mends or ""
+    if not none:
+        return
+    said.headlines.append(f"No: {none}")
+    said.claim(none[:1].upper() + none[1:], seen)
+    for one in value.later[:2]:
+        said.claim(one.text, seen)
+    last = seen_for(last_call(first.service, None), request)
+    if last is not None and last[1].deploys:
+        deploy = last[1].deploys[0]
+        said.claim(f"The newest of {first.service} is {versioned(deploy)}", last[0])
+
+
+def _what_it_changed(best: LaterDeploy, request: Request, said: Said) -> None:
+    for seen in request.seen:
+        value = seen.value
+        if isinstance(value, DiffShown) and value.deploy.id == best.deploy.id:
+            shown = [f"`{h.text}`" for h in value.highlights if len(h.text) <= 100][:3]
+            paths = [file.path for file in value.files[:3]]
+            told = "; ".join(shown) if shown else ", ".join(paths)
+            if told:
+                said.claim(f"{versioned(best.deploy)} changed: {told}", seen)
+            return
+
+
+# --- the way back --------------------------------------------------------------------------------
+
+
+def _setting(seen: Seen, value: SuspectsRanked, said: Said) -> None:
+    first = versioned(value.suspects[0].deploy)
+    for one in value.switches[:2]:
+        others = " or ".join(f"`{other}`" for other in one.others[:3])
+        if others and not said.headlines:
+            said.headlines.append(
+                f"`{one.name}`: {first} sets it to `{one.default}`, else {others}"
+            )
+        also = f"; it can be {others}" if others else ""
+        said.claim(
+            f"{first} brings the setting `{one.name}` (`{one.variable}`), by default"
+            f" `{one.default}`{also}",
+            seen,
+        )
+    if value.switches and not said.headlines:
+        said.headlines.append(f"{first} brings the setting `{value.switches[0].name}`")
+    if not value.switches:
+        said.unknowns.append(f"which setting brings the old behaviour back: {first} shows none")
+
+
+def _rollback(request: Request, seen: Seen, value: SuspectsRanked, said: Said) -> None:
+    action = value.next_action
+    first = value.suspects[0].deploy
+    if action is None:
+        return
+    if action.unsafe:
+        said.headlines.append(f"No: {action.unsafe[0]}")
+        for line in action.unsafe:
+            said.claim(line[:1].upper() + line[1:], seen)
+    else:
+        said.headlines.append(f"Yes, as far as its diff shows: {action.safety}")
+        said.claim(action.safety[:1].upper() + action.safety[1:], seen)
+    for diff in request.seen:
+        shown = diff.value
+        if isinstance(shown, DiffShown) and shown.deploy.id == first.id:
+            lost = [f"`{h.text}`" for h in shown.highlights if len(h.text) <= 100][:3]
+            lost = lost or [f"“{commit.subject}”" for commit in shown.commits[:3]]
+            if lost:
+                said.claim(f"A rollback of {versioned(first)} would undo: {'; '.join(lost)}", diff)
+            break
+    said.claim(action.text, seen)
+
+
+# --- what went out, and where things were --------------------------------------------------------
+
+
+def _before_onset(seen: Seen, value: SuspectsRanked, said: Said) -> None:
+    if not value.suspects:
+        return
+    last = min(value.suspects, key=lambda one: one.before_onset)
+    text = (
+        f"{full_name(last.deploy)} was the last before it began, {span(last.before_onset)} before"
+    )
+    said.headlines.append(f"{text} onset")
+    at = when(last.deploy.at, None)
+    said.claim(
+        f"{full_name(last.deploy)} finished {at}, {span(last.before_onset)} before onset", seen
+    )
+
+
+def _in_window(part: Part, request: Request, said: Said) -> None:
+    bounds = window_of(part, request)
+    if bounds is None:
+        return
+    found = seen_for(window_call(part, bounds), request)
+    if found is None:
+        return
+    seen, value = found
+    yes_no = part.kind is PartKind.SHIPPED
+    of = f" of {part.service}" if part.service else ""
+    if re.search(r"\belse\b", part.text, re.IGNORECASE) and _only_the_cause(request, value):
+        only = versioned(value.deploys[0])
+        said.headlines.append(f"Only {only} is on record in that time")
+        said.claim(f"{full_name(value.deploys[0])} {shipped(value.deploys[0])}", seen)
+        return
+    if value.deploys:
+        noun = "deploy" if value.total == 1 else "deploys"
+        said.headlines.append(f"{'Yes: ' if yes_no else ''}{value.total} {noun}{of} in that time")
+        for deploy in value.deploys[:LISTED]:
+            said.claim(f"{full_name(deploy)} {shipped(deploy)}", seen)
+        return
+    said.headlines.append(f"{'No: n' if yes_no else 'N'}o deploy{of} is on record in that time")
+    said.claim(f"No deploy{of} is on record in that time", seen)
+    last = seen_for(last_call(part.service, bounds.since), request)
+    if last is not None and last[1].deploys:
+        deploy = last[1].deploys[0]
+        said.claim(f"The last one before was {versioned(deploy)}", last[0])
+        said.claim(f"{full_name(deploy)} {shipped(deploy)}", last[0])
+
+
+def _only_the_cause(request: Request, value: DeploysFound) -> bool:
+    top = top_suspect(request)
+    return top is not None and [deploy.id for deploy in value.deploys] == [top.id]
+
+
+def _counted(part: Part, request: Request, said: Said) -> None:
+    call = counted_call(part, request)
+    found = seen_for(call, request)
+    if found is None:
+        return
+    seen, value = found
+    wanted = int(str(call.arguments["limit"]))
+    if len(value.deploys) < wanted:
+        if part.deploy and value.deploys:
+            oldest = versioned(value.deploys[-1])
+            said.headlines.append(
+                f"{oldest} is the first deploy of {part.deploy.service} on record"
+            )
+            said.claim(f"{oldest} is the first of {part.deploy.service} on record", seen)
+        return
+    deploy = value.deploys[wanted - 1]
+    text = f"{full_name(deploy)} {shipped(deploy)}"
+    if not said.headlines:
+        said.headlines.append(text)
+    said.claim(text, seen)
+
+
+def _moved(part: Part, request: Request, said: Said) -> None:
+    for seen in request.seen:
+        value = seen.value
+        if not isinstance(value, DiffShown) or value.path is None:
+            continue
+        for file in value.files:
+            if part.path is None or not file.path.endswith(part.path.rsplit("/", 1)[-1]):
+                continue
+            name = versioned(value.deploy)
+            if file.previous_path is not None:
+                text = f"{name} moved {file.previous_path} to {file.path}"
+                said.headlines.append(f"It was {file.previous_path} before: {name} moved it")
+            elif file.status is FileStatus.ADDED:
+                text = f"{name} added {file.path}, which has a former place under no name"
+                said.headlines.append(f"{file.path} is new in {name}")
+            else:
+                text = f"{name} has {file.path} as {file.status.value}, in its former place"
+                said.headlines.append(f"{file.path} stood in the same place before {name}")
+            said.claim(text, seen)
+            return

@@ -1,0 +1,214 @@
+"""What the rules model asks next for questions about a suspect that is already known, or nearly.
+
+Pure. They all begin with the ranking of the incident's suspects: which one is meant comes from the
+question's words, from the thread, else it is the latest incident.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from pydantic import JsonValue
+
+from bot.loop.part_kinds import PartKind
+from bot.loop.question import Part, Question
+from bot.loop.times import Window
+from bot.loop.wire import Request, Seen
+from bot.models.rules_calls import Wanted, diff_call, incident_words, ranking, top_suspect
+from tools.base import Status
+from tools.records import (
+    Confidence,
+    Deploy,
+    DeploysFound,
+    IncidentsFound,
+    LaterDeploy,
+    Mending,
+    SuspectsRanked,
+)
+
+RANKED = 50
+"""Suspects that are asked for, so that any of them can be told apart."""
+SHOWN = 20
+LATEST = "latest incident"
+_NAMES_INCIDENT = re.compile(r"\bincident|\boutage|\balert", re.IGNORECASE)
+
+
+def follow(part: Part, request: Request) -> Iterator[Wanted]:
+    """The calls that a part needs, those that can be made by now; some lead to others."""
+    match part.kind:
+        case PartKind.WAS_IT:
+            yield from rank(part, request)
+            if part.deploy is not None and part.deploy.asked is not None:
+                yield named_call(part.deploy.asked, part.deploy.service)
+        case PartKind.FIX:
+            yield from rank(part, request)
+            if (best := fix_of(part, request)) is not None:
+                yield diff_call(best.deploy, "Reading what the later deploy changed.")
+            elif (top := top_suspect(request)) is not None:
+                yield last_call(top.service, None)
+        case PartKind.SETTING | PartKind.BEFORE_ONSET:
+            yield from rank(part, request)
+        case PartKind.ROLLBACK:
+            yield from rank(part, request)
+            if (top := top_suspect(request)) is not None:
+                yield diff_call(top, "Reading what a rollback would take away.")
+        case PartKind.MOVED:
+            yield from _moved(part, request)
+        case PartKind.SHIPPED:
+            yield from _shipped(part, request)
+        case PartKind.LISTING if part.around is not None:
+            yield from _shipped(part, request)
+        case PartKind.WHO_WHEN:
+            yield from _counted(part, request)
+        case PartKind.CAUSE | PartKind.CHANGES | PartKind.LISTING:
+            pass
+
+
+def _moved(part: Part, request: Request) -> Iterator[Wanted]:
+    if part.path is None:
+        return
+    if part.deploy is not None and part.deploy.asked is not None:
+        asked: dict[str, JsonValue] = {"deploy": part.deploy.asked, "path": part.path}
+        yield Wanted("get_diff", asked, "Reading what became of the file.")
+        return
+    yield from rank(part, request)
+    if (top := top_suspect(request)) is not None:
+        about: dict[str, JsonValue] = {
+            "deploy": top.label,
+            "service": top.service,
+            "path": part.path,
+        }
+        yield Wanted("get_diff", about, "Reading what became of the file.")
+
+
+def _shipped(part: Part, request: Request) -> Iterator[Wanted]:
+    span = window_of(part, request)
+    if span is None:
+        yield from rank(part, request)
+        return
+    call = window_call(part, span)
+    yield call
+    if any(s.asked == call.raw and s.status is Status.EMPTY for s in request.seen):
+        yield last_call(part.service, span.since)
+
+
+def _counted(part: Part, request: Request) -> Iterator[Wanted]:
+    """``the one before that``: counted from the first suspect, if it is of the same service."""
+    ref = part.deploy
+    if ref is None or ref.before_cause is None or ref.service is None:
+        return
+    yield from rank(part, request)
+    if ranking(request) is not None:
+        yield counted_call(part, request)
+
+
+def counted_call(part: Part, request: Request) -> Wanted:
+    """The search whose last row is the deploy that a counted reference means."""
+    ref, top = part.deploy, top_suspect(request)
+    if ref is None:
+        return last_call(part.service, None)
+    until = top.at if top is not None and top.service == ref.service else None
+    back = ref.before_cause if until is not None and ref.before_cause is not None else 0
+    return last_call(ref.service, until, back + 1 if until else ref.ordinal)
+
+
+def rank(part: Part, request: Request) -> Iterator[Wanted]:
+    """The ranking of the incident that is meant; of the latest one where the words find none."""
+    first = _rank_call(_incident(part, request.question))
+    yield first
+    empty = any(
+        seen.asked == first.raw
+        and isinstance(seen.value, IncidentsFound)
+        and not seen.value.incidents
+        for seen in request.seen
+    )
+    if empty:
+        yield _rank_call(LATEST)
+
+
+def _rank_call(incident: str) -> Wanted:
+    asked: dict[str, JsonValue] = {"incident": incident, "limit": RANKED}
+    return Wanted("search_deploy", asked, "Ranking what could have caused it.")
+
+
+def _incident(part: Part, question: Question) -> str:
+    if part.incident:
+        return part.incident
+    if question.services or _NAMES_INCIDENT.search(question.text):
+        return incident_words(part, question)
+    return LATEST
+
+
+def named_call(asked: str, service: str | None) -> Wanted:
+    named: dict[str, JsonValue] = {"deploy": asked}
+    if service:
+        named["service"] = service
+    return Wanted("search_deploy", named, f"Looking up deploy {asked}.")
+
+
+def last_call(service: str | None, until: datetime | None, count: int = 1) -> Wanted:
+    asked: dict[str, JsonValue] = {"limit": count}
+    if service:
+        asked["service"] = service
+    if until:
+        asked["until"] = until.isoformat()
+    return Wanted("search_deploy", asked, "Looking up the last deploy before.")
+
+
+def window_of(part: Part, request: Request) -> Window | None:
+    """The span that a part names; one told by the onset needs the ranking first."""
+    if part.since or part.until:
+        return Window(part.since, part.until)
+    if part.around is None:
+        return Window(None, request.question.asked_at)
+    ranked = ranking(request)
+    return part.around.bounds(ranked[1].onset) if ranked else None
+
+
+def window_call(part: Part, span: Window) -> Wanted:
+    asked: dict[str, JsonValue] = {"limit": SHOWN}
+    if part.service:
+        asked["service"] = part.service
+    if span.since:
+        asked["since"] = span.since.isoformat()
+    if span.until:
+        asked["until"] = span.until.isoformat()
+    return Wanted("search_deploy", asked, "Listing what was deployed in that time.")
+
+
+def fix_of(part: Part, request: Request) -> LaterDeploy | None:
+    """The later deploy that a FIX part is about: the one it names, else the likeliest."""
+    ranked = ranking(request)
+    if ranked is None:
+        return None
+    later = ranked[1].later
+    if part.deploy is not None and part.deploy.asked is not None:
+        return next((one for one in later if goes_by(one.deploy, part.deploy.asked)), None)
+    return next((one for one in later if mends(one)), None)
+
+
+def mends(later: LaterDeploy) -> bool:
+    """Whether the incident ended with it, or it takes the change back."""
+    return later.mended or later.mending in (Mending.ROLLED_BACK, Mending.TAKES_BACK)
+
+
+def goes_by(deploy: Deploy, asked: str) -> bool:
+    """Whether people call this deploy so: its number, its version, its SHA's beginning."""
+    refs = {deploy.label, deploy.id, (deploy.ref or "").removeprefix("v")}
+    by_sha = len(asked) >= 7 and bool(deploy.sha and deploy.sha.startswith(asked))
+    return asked.removeprefix("v") in refs or by_sha
+
+
+def seen_for(call: Wanted, request: Request) -> tuple[Seen, DeploysFound] | None:
+    """The deploys that this very call brought."""
+    for seen in request.seen:
+        if seen.asked == call.raw and isinstance(seen.value, DeploysFound):
+            return seen, seen.value
+    return None
+
+
+def sure(value: SuspectsRanked) -> bool:
+    """Whether the ranking holds anyone to blame."""
+    return value.confidence is not Confidence.NONE and bool(value.suspects)

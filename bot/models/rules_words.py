@@ -1,0 +1,99 @@
+"""How the rules model names things: deploys, incidents, times and spans, and an answer in the making.
+
+Pure. Knows no part of a question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.loop.outcome import Claim
+from bot.loop.wire import Seen
+from tools.records import Confidence, Deploy, DeployStatus, Incident
+
+MINUTES_APART = timedelta(minutes=1)
+"""A deploy that took longer is told with both its times."""
+
+
+@dataclass
+class Said:
+    """An answer in the making: its sentences by part, in the order of the parts."""
+
+    headlines: list[str] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    unknowns: list[str] = field(default_factory=list)
+    confidences: list[Confidence] = field(default_factory=list)
+    diffs: set[str] = field(default_factory=set)
+
+    def claim(self, text: str, *evidence: Seen) -> None:
+        claim = Claim(text=text[:600], evidence=tuple(dict.fromkeys(seen.id for seen in evidence)))
+        if claim not in self.claims:
+            self.claims.append(claim)
+
+
+def name_of(deploy: Deploy) -> str:
+    """``payments-api deploy 4471``, or by its ref where it has no number."""
+    if deploy.number is not None:
+        return f"{deploy.service} deploy {deploy.number}"
+    return f"{deploy.service} {deploy.label}"
+
+
+def versioned(deploy: Deploy) -> str:
+    """``httpx deploy 4417 (0.28.0)``: by both its names."""
+    if deploy.number is not None and deploy.ref and deploy.ref != deploy.label:
+        return f"{name_of(deploy)} ({deploy.ref})"
+    return name_of(deploy)
+
+
+def full_name(deploy: Deploy) -> str:
+    lead = f"Deploy {deploy.number}" if deploy.number is not None else f"Deploy {deploy.label}"
+    inside = [deploy.service]
+    if deploy.environment != "production":
+        inside.append(deploy.environment)
+    if deploy.ref and deploy.number is not None:
+        inside.append(deploy.ref)
+    return f"{lead} ({', '.join(inside)})"
+
+
+def shipped(deploy: Deploy) -> str:
+    by = f", by {deploy.actor}" if deploy.actor else ""
+    at = f" at {when(deploy.at, None)}" if deploy.at else ""
+    match deploy.status:
+        case DeployStatus.SUCCESS | DeployStatus.UNKNOWN:
+            began, ended = deploy.started_at, deploy.finished_at
+            if began and ended and ended - began > MINUTES_APART:
+                return f"started {when(began, None)}, finished {when(ended, began)}{by}"
+            return f"went out{at}{by}"
+        case DeployStatus.IN_PROGRESS:
+            return f"is going out, begun{at}{by}"
+        case DeployStatus.FAILURE:
+            return f"was tried{at}{by} and failed"
+        case DeployStatus.CANCELLED:
+            return f"was begun{at}{by} and cancelled"
+
+
+def incident_name(incident: Incident) -> str:
+    service = f"the {incident.services[0]} incident" if incident.services else "the incident"
+    return f"{service} ({incident.id})"
+
+
+def when(at: datetime | None, beside: datetime | None) -> str:
+    """``01:44 UTC``; with the date unless ``beside`` is on the same day."""
+    if at is None:
+        return "at an unknown time"
+    if beside is not None and beside.date() == at.date():
+        return f"{at:%H:%M} UTC"
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def span(length: timedelta) -> str:
+    """``22 min``, ``3 h 5 min``, ``2 d 4 h``, rounded down."""
+    minutes = int(length.total_seconds()) // 60
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        hours, rest = divmod(minutes, 60)
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    days, hours = divmod(minutes // 60, 24)
+    return f"{days} d {hours} h" if hours and days < 14 else f"{days} d"

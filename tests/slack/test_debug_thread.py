@@ -1,0 +1,144 @@
+"""The debug thread: the bot's thoughts, one thread a run, never where they do not belong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.playground import Running
+from bot.playground.model import ChannelKind, Message
+from support.scripted import Lookup, ScriptedModel, answer, called, turn
+from support.slack_bench import ANSWER, DEBUG, INC, Bench, bot_in, settings_for
+
+
+def written(bench: Bench, channel: str = DEBUG) -> str:
+    return "\n".join(m.text for m in bench.posts(channel))
+
+
+async def root_of(bench: Bench, channel: str = DEBUG) -> Message:
+    await bench.until(lambda: "Answered in 2 steps" in written(bench, channel))
+    (root,) = bench.pg.world.top_level(channel)
+    return root
+
+
+async def test_each_run_has_one_thread_with_its_question_its_trace_and_its_steps(
+    bench: Bench,
+) -> None:
+    asked = bench.say()
+    reply = await bench.reply(asked.ts)
+    root = await root_of(bench)
+    permalink = f"https://nordshop.slack.com/archives/{INC}/p{asked.ts.replace('.', '')}"
+    assert root.text.startswith(f"<{permalink}|Asked>: What was found?")
+    assert "/t/" in root.text
+    told = "\n".join(m.text for m in bench.thread(root.ts, DEBUG))
+    assert "*Step 1*\n> I look for apples." in told
+    assert '→ `lookup(what="apples")`' in told
+    assert "← ok apples was found [o1]" in told
+    assert "*Step 2*" in told
+    assert "I look for apples" not in reply.text + reply.blocks[0]["text"]
+
+
+async def test_two_runs_have_two_threads(bench: Bench) -> None:
+    for _ in range(2):
+        await bench.reply(bench.say().ts)
+    await bench.until(lambda: written(bench).count("Answered in 2 steps") == 2, 20)
+    assert len(bench.pg.world.top_level(DEBUG)) == 2
+
+
+async def test_a_debug_channel_that_is_slow_or_limited_does_not_delay_the_answer(
+    bench: Bench,
+) -> None:
+    bench.fault("chat.postMessage", {"kind": "rate_limited", "retry_after": 30}, channel=DEBUG)
+    asked = bench.say()
+    await bench.until(lambda: bench.thread(asked.ts), 2)
+    assert bench.posts(DEBUG) == []
+    await bench.pg.clock.advance(31)
+    await bench.until(lambda: bench.posts(DEBUG))
+    for _ in range(5):
+        await bench.pg.clock.advance(2)
+    await root_of(bench)
+    assert len(bench.posts(DEBUG)) == 2, "what waited was merged into one message"
+
+
+async def test_what_a_model_thinks_pings_nobody(running: Running, tmp_path: Path) -> None:
+    model = ScriptedModel(
+        turn(called("lookup", {"what": "`<!here>`"}), text="```\n<!channel> @everyone <@U0JONAS>"),
+        turn(called("lookup", {"what": "apples"})),
+        turn(answer(ANSWER, (ANSWER, ["o2"]), confidence="high")),
+    )
+    async with bot_in(running, tmp_path, model=lambda: model, tools=(Lookup(),)) as bench:
+        await bench.reply(bench.say().ts)
+        await bench.until(lambda: "Answered in 3 steps" in written(bench))
+        told = written(bench)
+    assert "&lt;!channel&gt;" in told
+    for live in ("<!", "<@", "@everyone", "```"):
+        assert live not in told
+
+
+async def in_private(bench: Bench) -> str:
+    channel, _ = bench.pg.people.create_channel(
+        "maya", "inc-secret", ChannelKind.PRIVATE, ("oncall",)
+    )
+    await bench.reply(bench.say(channel=channel.id).ts, channel.id)
+    return channel.id
+
+
+@pytest.mark.parametrize("where", ["private channel", "direct message"])
+async def test_a_private_question_is_never_thought_about_in_the_public_debug_channel(
+    bench: Bench, where: str
+) -> None:
+    if where == "private channel":
+        await in_private(bench)
+    else:
+        direct = bench.pg.people.direct("maya", "oncall").id
+        await bench.reply(bench.say("What was found?", channel=direct).ts, direct)
+    await bench.later()
+    assert bench.posts(DEBUG) == []
+
+
+async def test_a_private_debug_channel_takes_the_thoughts_of_private_questions_only(
+    running: Running, tmp_path: Path
+) -> None:
+    people = running.playground.people
+    debug, _ = people.create_channel("maya", "oncall-secret", ChannelKind.PRIVATE, ("oncall",))
+    settings = settings_for(running, private_debug_channel="oncall-secret")
+    async with bot_in(running, tmp_path, settings=settings) as bench:
+        await in_private(bench)
+        await root_of(bench, debug.id)
+        assert bench.posts(DEBUG) == []
+        before = len(bench.posts(debug.id))
+        await bench.reply(bench.say().ts)
+        await root_of(bench)
+        assert len(bench.posts(debug.id)) == before
+
+
+async def test_a_private_debug_channel_that_is_public_is_not_used(
+    running: Running, tmp_path: Path
+) -> None:
+    settings = settings_for(running, debug_channel="", private_debug_channel="oncall-debug")
+    async with bot_in(running, tmp_path, settings=settings) as bench:
+        await in_private(bench)
+        await bench.later()
+        assert bench.posts(DEBUG) == []
+
+
+async def test_without_a_debug_channel_the_question_is_answered_all_the_same(
+    running: Running, tmp_path: Path
+) -> None:
+    running.playground.people.kick("oncall", DEBUG)
+    async with bot_in(running, tmp_path) as bench:
+        await bench.reply(bench.say().ts)
+        await bench.later()
+        assert bench.posts(DEBUG) == []
+
+
+async def test_a_debug_thread_whose_root_was_deleted_leaves_nothing_at_the_channel_s_root(
+    bench: Bench,
+) -> None:
+    asked = bench.say()
+    await bench.until(lambda: bench.posts(DEBUG))
+    bench.pg.world.delete(bench.posts(DEBUG)[0])
+    await bench.reply(asked.ts)
+    await bench.later()
+    assert bench.posts(DEBUG) == []

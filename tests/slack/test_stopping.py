@@ -1,0 +1,251 @@
+"""Stopping: who may, on what, at once, once; and the reply says who did and what was found."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.loop.limits import StopReason
+from bot.loop.outcome import Failure
+from bot.playground import Running
+from bot.playground.model import Role
+from bot.runs.dispatch import QueueLimits
+from support.scripted import Lookup, ScriptedModel, called, forever, found, turn
+from support.slack_bench import BOT, DEBUG, INC, SHARED, Bench, bot_in, settings_for
+
+STOP = "octagonal_sign"
+
+
+class Hanging:
+    """Finds apples; pears hang."""
+
+    def __init__(self) -> None:
+        self.tool = Lookup(self.look)
+
+    async def look(self, arguments: Any, context: Any) -> Any:
+        if arguments.what == "pears":
+            await forever()
+        return found(f"{arguments.what} was found")
+
+
+def hanging_model() -> ScriptedModel:
+    return ScriptedModel(
+        turn(called("lookup", {"what": "apples"}), text="Apples first."),
+        turn(called("lookup", {"what": "pears"}), text="Then pears."),
+    )
+
+
+@dataclass
+class Stuck:
+    """A bot that hangs in a tool, on a question that was asked."""
+
+    bench: Bench
+    tool: Lookup
+    ts: str
+
+    def react(self, user: str, ts: str | None = None, *, name: str = STOP, **more: Any) -> None:
+        self.bench.pg.people.react(user, more.pop("channel", INC), ts or self.ts, name, **more)
+
+    async def still_works(self) -> None:
+        await self.bench.until(
+            lambda: all(d.state == "acked" for d in self.bench.pg.outbox.deliveries())
+        )
+        assert self.bench.thread(self.ts) == []
+        assert self.bench.service._dispatcher._tasks
+
+
+async def stuck_in(bench: Bench, tool: Lookup) -> Stuck:
+    asked = bench.say()
+    await bench.until(lambda: tool.ran[-1:] == ["pears"])
+    return Stuck(bench, tool, asked.ts)
+
+
+@pytest.fixture
+async def stuck(running: Running, tmp_path: Path) -> AsyncIterator[Stuck]:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        yield await stuck_in(bench, hanging.tool)
+
+
+async def test_a_stop_emoji_ends_it_within_a_second_and_the_reply_says_who_and_what_was_found(
+    stuck: Stuck,
+) -> None:
+    began = time.monotonic()
+    stuck.react("maya")
+    reply = await stuck.bench.reply(stuck.ts)
+    assert time.monotonic() - began < 1.0
+    shown = reply.blocks[0]["text"]
+    assert shown.startswith("No answer. Stopped by maya.")
+    assert "- apples was found [1]" in shown
+    assert "<@" not in shown
+    assert "Apples first." not in shown
+    assert stuck.tool.ran == ["apples", "pears"]
+    (run,) = await stuck.bench.store.recent(5)
+    assert isinstance(run.outcome, Failure)
+    assert run.outcome.reason is StopReason.ABORTED
+
+
+async def test_a_skin_tone_and_an_absent_author_change_nothing(stuck: Stuck) -> None:
+    stuck.react("jonas", name=f"{STOP}::skin-tone-3", item_user=False)
+    assert "Stopped by jonas." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
+
+
+async def test_a_second_stop_and_a_late_one_do_nothing(stuck: Stuck) -> None:
+    stuck.react("maya")
+    stuck.react("jonas")
+    reply = await stuck.bench.reply(stuck.ts)
+    assert "Stopped by maya." in reply.blocks[0]["text"]
+    stuck.bench.pg.people.unreact("maya", INC, stuck.ts, STOP)
+    stuck.react("maya")
+    await stuck.bench.reply(stuck.ts)
+
+
+async def test_other_emojis_other_messages_guests_bots_and_outsiders_stop_nothing(
+    stuck: Stuck,
+) -> None:
+    other = stuck.bench.say("something else")
+    stuck.react("maya", other.ts)
+    stuck.react("maya", name="tada")
+    stuck.react("gita")
+    stuck.react("alertmanager")
+    people = stuck.bench.pg.people
+    people.change_user("jonas", lambda was: replace(was, role=Role.OUTSIDER, team="T0FJORDPAY"))
+    stuck.react("jonas")
+    await stuck.still_works()
+
+
+async def test_the_bot_s_own_stop_emoji_stops_nothing(stuck: Stuck) -> None:
+    stuck.react("oncall")
+    await stuck.still_works()
+
+
+async def test_only_the_run_that_it_points_at_is_stopped(running: Running, tmp_path: Path) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        one = bench.say()
+        two = bench.say()
+        await bench.until(lambda: hanging.tool.ran.count("pears") == 2)
+        bench.pg.people.react("maya", INC, two.ts, STOP)
+        await bench.until(lambda: bench.thread(two.ts))
+        await bench.until(lambda: len(bench.service._dispatcher._tasks) == 1)
+        assert bench.thread(one.ts) == []
+        bench.pg.people.react("maya", INC, one.ts, STOP)
+        await bench.reply(one.ts)
+
+
+async def test_the_debug_thread_s_root_takes_a_stop_emoji_as_well(stuck: Stuck) -> None:
+    root = await stuck.bench.until(lambda: stuck.bench.pg.world.top_level(DEBUG))
+    key = stuck.bench.slack.identity.key(DEBUG, root[0].ts)
+    async with asyncio.timeout(5):
+        while await stuck.bench.service.find(key) is None:
+            await asyncio.sleep(0.01)
+    stuck.react("jonas", root[0].ts, channel=DEBUG)
+    assert "Stopped by jonas." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
+
+
+@pytest.mark.parametrize("words", ["stop", "Stop!", "please cancel", "abort it", f":{STOP}:"])
+async def test_oncall_stop_in_the_thread_stops_it_and_is_no_question(
+    stuck: Stuck, words: str
+) -> None:
+    said = stuck.bench.say(f"<@{BOT}> {words}", user="jonas", thread=stuck.ts)
+    stuck.bench.pg.events.replay(said.deliveries[0], new_id=True)
+    assert "Stopped by jonas." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
+    assert len(await stuck.bench.store.recent(5)) == 1
+
+
+async def test_oncall_stop_where_nothing_runs_says_so_once(bench: Bench) -> None:
+    said = bench.say(f"<@{BOT}> stop")
+    bench.pg.events.replay(said.deliveries[0], new_id=True)
+    assert (await bench.reply(said.ts)).text.startswith("Nothing is running in this thread")
+
+
+async def test_slack_s_own_stop_button_stops_what_runs_in_the_thread(stuck: Stuck) -> None:
+    place = (INC, stuck.ts)
+    await stuck.bench.until(lambda: stuck.bench.pg.people.sessions.get(place) == "processing")
+    stuck.bench.pg.people.stop_session("maya", INC, stuck.ts)
+    assert "Stopped by maya." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
+    await stuck.bench.until(lambda: stuck.bench.pg.people.sessions.get(place) == "active")
+
+
+async def test_a_question_that_waits_in_the_queue_is_stopped_at_once_as_well(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    queue = QueueLimits(running=1, waiting=5)
+    async with bot_in(
+        running, tmp_path, model=hanging_model, tools=(hanging.tool,), queue=queue
+    ) as bench:
+        await stuck_in(bench, hanging.tool)
+        waits = bench.say()
+        await bench.until(lambda: bench.reactions(waits.ts))
+        bench.pg.people.react("maya", INC, waits.ts, STOP)
+        await bench.until(lambda: bench.thread(waits.ts), 1.0)
+
+
+async def test_a_stop_does_not_wait_behind_questions_that_wait_for_slack(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        stuck = await stuck_in(bench, hanging.tool)
+        bench.fault("users.info", {"kind": "rate_limited", "retry_after": 30}, times=None)
+        bench.say(user="jonas")
+        stuck.react("maya")
+        await bench.until(lambda: bench.thread(stuck.ts), 1.0)
+
+
+async def test_where_only_the_asker_and_a_group_may_stop_others_cannot(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    settings = settings_for(running, stop_by="asker", stop_emojis=(":no_entry:",))
+    async with bot_in(
+        running, tmp_path, model=hanging_model, tools=(hanging.tool,), settings=settings
+    ) as bench:
+        stuck = await stuck_in(bench, hanging.tool)
+        stuck.react("jonas", name="no_entry")
+        stuck.react("maya", name=STOP)
+        await stuck.still_works()
+        stuck.react("maya", name="no_entry")
+        await bench.reply(stuck.ts)
+    hanging = Hanging()
+    settings = settings_for(running, stop_by="asker", stop_group="S0ONCALL")
+    async with bot_in(
+        running, tmp_path, model=hanging_model, tools=(hanging.tool,), settings=settings
+    ) as bench:
+        stuck = await stuck_in(bench, hanging.tool)
+        stuck.react("jonas")
+        await bench.reply(stuck.ts)
+
+
+async def test_an_outsider_cannot_stop_what_a_member_asked_in_a_shared_channel(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        asked = bench.say(channel=SHARED)
+        await bench.until(lambda: hanging.tool.ran[-1:] == ["pears"])
+        bench.pg.people.react("oskar", SHARED, asked.ts, STOP)
+        said = bench.say(f"<@{BOT}> stop", user="oskar", channel=SHARED, thread=asked.ts)
+        refusal = await bench.until(lambda: bench.thread(asked.ts, SHARED))
+        assert "members of this workspace only" in refusal[0].text
+        assert said.ts
+        bench.pg.people.react("maya", SHARED, asked.ts, STOP)
+        await bench.until(lambda: len(bench.thread(asked.ts, SHARED)) == 2)
+
+
+async def test_a_stop_that_comes_before_the_question_is_taken_counts(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        bench.fault("users.info", {"kind": "slow", "seconds": 0.5})
+        asked = bench.say()
+        bench.pg.people.react("maya", INC, asked.ts, STOP)
+        assert "Stopped by maya." in (await bench.reply(asked.ts)).blocks[0]["text"]

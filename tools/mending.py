@@ -1,0 +1,212 @@
+"""What later deploys do to a suspected change: put it back, take back a part, or leave it.
+
+Owns holding each deploy after onset against the first suspect, and the sentence about it. A later
+deploy counts when it is of the suspect's service, or of one between it and the incident. Knows no
+weight.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from tools.candidates import Candidate, Later
+from tools.catalog import Catalog
+from tools.evidence import ChangeText, share_undone
+from tools.records import Deploy, Incident, LaterDeploy, Mending
+from tools.symptoms import Term
+from tools.wording import clean, span
+
+RESOLVED_WITHIN = timedelta(minutes=45)
+"""A deploy that ended an incident was out at most so long before its end."""
+UNDONE_ENOUGH = 0.2
+"""Less overlap than this between two changes is chance."""
+UNDONE_FULLY = 0.5
+"""From this share on, a later change is a fix or a revert of this one and nothing else."""
+LITTLE_LEFT = 0.35
+"""A change of which so little still stands is gone, whoever took back the rest."""
+RARE = 2
+"""A name of code in more changes than this ties no two of them together."""
+SHOWN = 12
+
+_NAME = re.compile(
+    r"[A-Za-z]\w*(?:_\w+)+|_\w*[a-z]\w{4,}|[a-z]+(?:[A-Z]\w*)+|[A-Z]\w+[a-z][A-Z]\w*"
+)
+_BROAD = re.compile(r"^[A-Z]{1,4}$|(?:Error|Exception|Warning)$|^\d+$")
+"""Precise words that are the same in many failures."""
+_CODE = re.compile(r"(?![#/*;])\S")
+MENDS = frozenset({Mending.ROLLED_BACK, Mending.TAKES_BACK})
+_ORDER = (
+    Mending.ROLLED_BACK,
+    Mending.TAKES_BACK,
+    Mending.TOUCHES,
+    Mending.PARTLY,
+    Mending.NOTHING,
+)
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A later deploy held against the suspect; ``words`` say what was seen."""
+
+    later: Later
+    mending: Mending
+    words: str
+
+
+def find_mending(
+    suspect: Candidate,
+    candidates: Sequence[Candidate],
+    incident: Incident,
+    onset: datetime,
+    catalog: Catalog,
+    terms: Sequence[Term],
+) -> tuple[LaterDeploy, ...]:
+    """The deploys after onset that could have mended it, the likeliest first."""
+    held = list(_own(suspect, terms))
+    held += _others(suspect, candidates, incident, catalog, terms)
+    last = _last_before_end(held, incident)
+    found = [
+        LaterDeploy(
+            deploy=one.later.deploy,
+            after_onset=max(timedelta(0), (one.later.deploy.at or onset) - onset),
+            mending=one.mending,
+            mended=one is last,
+            text=_sentence(one, suspect, incident if one is last else None),
+        )
+        for one in held
+    ]
+    found.sort(key=lambda one: (not one.mended, _ORDER.index(one.mending), one.after_onset))
+    return tuple(found[:SHOWN])
+
+
+def none_mends(suspect: Candidate, later: Sequence[LaterDeploy]) -> str | None:
+    """The sentence when no later deploy mended the suspect's change, else ``None``."""
+    if any(one.mended or one.mending in MENDS for one in later):
+        return None
+    return f"no later deploy on record takes back what {version_of(suspect.deploy)} changed"
+
+
+def version_of(deploy: Deploy) -> str:
+    """``httpx deploy 4417 (0.28.0)``: a deploy that people may look for by either name."""
+    name = f"{clean(deploy.service, 60)} deploy {clean(deploy.label, 60)}"
+    return (
+        f"{name} ({clean(deploy.ref, 60)})" if deploy.ref and deploy.ref != deploy.label else name
+    )
+
+
+def _own(suspect: Candidate, terms: Sequence[Term]) -> Iterator[_Held]:
+    """The suspect's own service: line by line, what of the change still stands after each."""
+    change = suspect.text
+    came: set[str] = set(change.added_lines) if change else set()
+    gone: set[str] = set(change.removed_lines) if change else set()
+    size = len(came) + len(gone)
+    name = version_of(suspect.deploy)
+    for later in suspect.later:
+        if later.restores:
+            yield _Held(later, Mending.ROLLED_BACK, f"puts back what ran before {name}")
+            continue
+        if change is None or later.text is None or not size:
+            continue
+        stood = len(came) + len(gone)
+        came = (came - later.text.removed_lines) | (change.added_lines & later.text.added_lines)
+        gone = (gone - later.text.added_lines) | (change.removed_lines & later.text.removed_lines)
+        left = len(came) + len(gone)
+        undone = f"takes back {size - left:,} of the {size:,} lines that {name} changed"
+        share = share_undone(change, later.text)
+        if share >= UNDONE_FULLY or (left < stood and left / size <= LITTLE_LEFT):
+            yield _Held(later, Mending.TAKES_BACK, f"reverts it in effect: it {undone}")
+        elif share >= UNDONE_ENOUGH and size > left:
+            still = _still(came, terms)
+            yield _Held(later, Mending.PARTLY, f"does not take back all: it {undone}{still}")
+        else:
+            yield _Held(later, Mending.NOTHING, f"does not take back what {name} changed")
+
+
+def _still(came: set[str], terms: Sequence[Term]) -> str:
+    """Up to three of the added lines that still stand, as code: the incident's words first."""
+
+    def order(line: str) -> tuple[bool, int, str]:
+        return not any(term.needle in line.lower() for term in terms), len(line), line
+
+    lines = sorted((one for one in came if "`" not in one and _CODE.match(one)), key=order)
+    shown = ", ".join(f"`{clean(line, 50)}`" for line in lines[:3])
+    return f"; still there: {shown}" if shown else ""
+
+
+def _others(
+    suspect: Candidate,
+    candidates: Sequence[Candidate],
+    incident: Incident,
+    catalog: Catalog,
+    terms: Sequence[Term],
+) -> Iterator[_Held]:
+    """Services between the suspect and the incident: a deploy that adapts to the change."""
+    own = {catalog.canonical(name) for name in incident.services}
+    users = set(catalog.dependents(suspect.deploy.service))
+    known = Counter(name for one in candidates for name in _names(one.text))
+    touched = frozenset(name for name in _names(suspect.text) if known[name] <= RARE)
+    name = version_of(suspect.deploy)
+    seen: set[str] = set()
+    for candidate in candidates:
+        service = candidate.deploy.service
+        if service == suspect.deploy.service or service not in own | users or service in seen:
+            continue
+        seen.add(service)
+        for later in candidate.later:
+            if words := _adapts(later.text, terms, touched):
+                shown = ", ".join(f"`{clean(word, 40)}`" for word in words)
+                said = f"changes lines with {shown}, as {name} did"
+                yield _Held(later, Mending.TOUCHES, said)
+            else:
+                yield _Held(later, Mending.NOTHING, f"does not touch what {name} changed")
+
+
+def _adapts(
+    text: ChangeText | None, terms: Sequence[Term], touched: frozenset[str]
+) -> tuple[str, ...]:
+    """Up to three words that a later change shares with the incident or with the suspect alone."""
+    if text is None:
+        return ()
+    said = [
+        t.shown for t in terms if t.precise and not _BROAD.search(t.shown) and text.hits(t) >= 1
+    ]
+    shared = sorted(touched & _names(text), key=lambda name: (-len(name), name))
+    return tuple(dict.fromkeys([*said[:2], *shared[:2]]))[:3]
+
+
+def _names(text: ChangeText | None) -> frozenset[str]:
+    """The names of code in changed lines that run: with an underscore or a capital inside."""
+    if text is None:
+        return frozenset()
+    lines = (*text.added_lines, *text.removed_lines)
+    return frozenset(name for line in lines for name in _NAME.findall(line[:400]) if len(name) > 7)
+
+
+def _sentence(one: _Held, suspect: Candidate, ended: Incident | None) -> str:
+    """What the deploy did; with ``ended``, how soon the incident ended after it."""
+    name, at = version_of(one.later.deploy), one.later.deploy.at
+    if ended is None or ended.resolved_at is None or at is None:
+        return f"{name} {one.words}"
+    after = span(ended.resolved_at - at)
+    if one.mending is Mending.NOTHING:
+        other = f"changes other lines than {version_of(suspect.deploy)}"
+        return f"{name} {other}; the incident ended {after} after {name}"
+    return f"{name} {one.words}; the incident ended {after} after {name}"
+
+
+def _last_before_end(held: Sequence[_Held], incident: Incident) -> _Held | None:
+    """The last deploy out shortly before the incident ended, the likeliest of several first."""
+    end = incident.resolved_at
+    near = [
+        (one, at)
+        for one in held
+        if end and (at := one.later.deploy.at) and timedelta(0) <= end - at <= RESOLVED_WITHIN
+    ]
+    if not near:
+        return None
+    telling = [pair for pair in near if pair[0].mending is not Mending.NOTHING] or near
+    return max(telling, key=lambda pair: pair[1])[0]
