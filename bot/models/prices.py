@@ -1,13 +1,14 @@
 """What a run costs: from the tokens that providers report and the prices that the settings name.
 
-Pure. A price that nobody named and a usage that nobody reported are said, never guessed. Owns the
-daily budget's one rule too; who remembers what was spent is the caller's.
+A price that nobody named and a usage that nobody reported are said, never guessed. Owns the daily
+budget too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -70,6 +71,34 @@ def cost_of(turns: Iterable[Turn], prices: Mapping[str, Price]) -> Cost:
             amount += ((read - cached) * price.input + cached * again) / PER
             amount += written * price.output / PER
     return Cost(amount, tuple(unpriced), tuple(unreported))
+
+
+class Spending:
+    """The money of the current day (UTC), from turns as they come. One for the process.
+
+    It forgets when the process ends: ``already`` is what is known to be spent today from before.
+    """
+
+    def __init__(
+        self, prices: Mapping[str, Price], now: Callable[[], datetime], already: float = 0.0
+    ) -> None:
+        self._prices = prices
+        self._now = now
+        self._day = self._utc_day()
+        self._amount = already
+
+    def add(self, turn: Turn) -> None:
+        self._amount = self.today + cost_of((turn,), self._prices).amount
+
+    @property
+    def today(self) -> float:
+        day = self._utc_day()
+        if day != self._day:
+            self._day, self._amount = day, 0.0
+        return self._amount
+
+    def _utc_day(self) -> date:
+        return self._now().astimezone(UTC).date()
 
 
 def budget_spent(daily_budget: float | None, spent_today: float) -> bool:

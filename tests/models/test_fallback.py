@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -19,11 +18,10 @@ from bot.models.rules import RulesModel
 from bot.playground.incident import DemoIncident, make_demo_workspace
 from models.model_server import Hangs, Play, Resets, Says, Status, model_server
 from models.script import ANSWER, DIFF, GOOD, SEARCH
-from models.wires import MESSAGES, TEXT, TOOLS, Wire, ask
+from models.wires import MESSAGES, TEXT, TOOLS, Fallback, Wire, ask
 from support.scripted import FakeTime, NoRedaction, ScriptedModel, called, stop_after, turn
 from tools.workspace import open_workspace, read_tools
 
-Fallback = Callable[..., Model]
 DOWN = "http://127.0.0.1:9"
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from bot.config import ConfigError, load
 from bot.loop.stopping import Clock
 from bot.loop.wire import Finish, Turn, Usage
 from bot.models.fallback import Breaker, FallbackModel
 from bot.models.make import make_model
-from bot.models.prices import Cost, Price, cost_of
+from bot.models.prices import Cost, Price, Spending, cost_of
 from bot.models.rules import RulesModel
 from bot.models.settings import EndpointSettings, ModelSettings
 from models.model_server import model_server
 from models.script import SILENT
 from models.wires import ask
+from support.scripted import FakeTime
 from tools.http import HttpClient
 
 PRICES = {"m": {"input": 3.0, "cached": 0.3, "output": 15.0}}
@@ -151,3 +154,74 @@ def test_when_the_days_money_is_spent_the_rules_model_answers(client: HttpClient
     breaker = Breaker(lambda: 0)
     assert make_model(settings, client, breaker, Clock(), spent_today=4.99).name == "m"
     assert make_model(settings, client, breaker, Clock(), spent_today=5.0).name == "rules"
+
+
+def test_a_days_spending_ends_at_midnight_utc() -> None:
+    clock = FakeTime()
+    clock.seconds = 0.0
+    spending = Spending({"m": Price(input=1.0, output=0)}, clock.clock().now, already=1.0)
+    spending.add(spent("m", 500_000, 0))
+    assert spending.today == 1.5
+    clock.seconds = 21 * 3600 + 45 * 60
+    assert spending.today == 1.5, "it is 23:59"
+    clock.seconds += 60
+    assert spending.today == 0.0
+    spending.add(spent("m", 1_000_000, 0))
+    assert spending.today == 1.0
+
+
+# --- oncall.toml -------------------------------------------------------------------------------
+
+
+def written(root: Path, text: str) -> Path:
+    (root / "oncall.toml").write_text(text, encoding="utf-8")
+    return root
+
+
+def test_the_section_is_read_from_oncall_toml_and_a_variable_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = """
+[model]
+kind = "anthropic"
+model = "claude"
+extra_body = { temperature = 0 }
+[[model.then]]
+kind = "openai"
+model = "qwen"
+base_url = "http://127.0.0.1:11434/v1"
+mode = "text"
+[model.prices.claude]
+input = 3.0
+output = 15.0
+"""
+    monkeypatch.setenv("ONCALL_MODEL__MODEL", "claude-2")
+    settings = load(written(tmp_path, text)).model
+    assert [endpoint.shown for endpoint in settings.endpoints] == ["claude-2", "qwen"]
+    assert settings.prices["claude"].output == 15.0
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[model]\nkind = "openai"', "[model]: model is missing: name the model"),
+        ('[model]\nmodell = "x"', "unknown key `modell` in [model]. Did you mean `model`?"),
+        (
+            '[model]\nkind = "openai"\nmodel = "x"\n[[model.then]]\nkind = "openai"\nmodl = "y"',
+            "modl",
+        ),
+        (
+            '[model]\nkind = "openai"\nmodel = "x"\n[[model.then]]\n'
+            'kind = "openai"\nmodel = "y"\nbase_ur = "z"',
+            "unknown key `base_ur` in [model.then.0]. Did you mean `base_url`?",
+        ),
+        (
+            "[model.prices.x]\ninput = 1\noutput = 2\ncache = 3",
+            "unknown key `cache` in [model.prices.x]. Did you mean `cached`?",
+        ),
+    ],
+)
+def test_a_wrong_section_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(written(tmp_path, text))
+    assert told in str(caught.value)

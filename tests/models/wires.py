@@ -45,6 +45,7 @@ TEXT = Wire("openai", "text")
 MESSAGES = Wire("anthropic", "tools")
 
 Alone = Callable[..., Model]
+Fallback = Callable[..., Model]
 
 
 async def ask(

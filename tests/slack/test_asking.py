@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.loop.limits import StopReason
+from bot.loop.outcome import Failure
 from bot.loop.wire import Request, Turn
 from bot.playground import Running
 from bot.runs.dispatch import QueueLimits
@@ -163,7 +165,10 @@ async def test_a_bot_that_is_about_to_end_says_so_and_closes_what_it_works_on(
         await bench.until(lambda: bench.reactions(first.ts))
         await bench.service.close(0.0)
         reply = await bench.reply(first.ts)
-        assert reply.blocks[0]["text"].startswith("No answer. The bot was restarted")
+        assert reply.blocks[0]["text"].startswith("No answer. ")
+        (run,) = await bench.store.recent(5)
+        assert isinstance(run.outcome, Failure)
+        assert run.outcome.reason is StopReason.INTERRUPTED
         late = bench.say()
         assert "being restarted" in (await bench.reply(late.ts)).text
 

@@ -1,0 +1,107 @@
+"""When a run no longer fits: the oldest observations shrink to a line, and nothing is forgotten."""
+
+from __future__ import annotations
+
+import json
+
+from bot.loop.journal import MemoryJournal, ModelCalled, ModelFailed
+from bot.loop.limits import Limits
+from bot.loop.outcome import Answer, Failure
+from bot.loop.toolbox import Toolbox
+from models.model_server import Says, Status, model_server
+from models.script import HEADLINE
+from models.wires import Alone, Fallback, Wire, ask
+from support.scripted import Canned, NoRedaction, diff, found, ranking
+from tools.base import ToolResult
+from tools.read_result import ReadResult
+
+TOO_LONG = Status(400, b'{"error": {"code": "context_length_exceeded", "message": "too long"}}')
+CLAIMS = [
+    {"text": "Deploy 4471 finished 01:44 UTC, 22 min before onset", "evidence": ["o1"]},
+    {
+        "text": "It changed 12 files; `retry.budget: 5s → 1s` in config/retry.yaml",
+        "evidence": ["o2"],
+    },
+]
+ANSWER = Says(
+    (
+        (
+            "answer",
+            {"headline": HEADLINE, "claims": CLAIMS, "unknowns": [], "confidence": "high"},
+        ),
+    )
+)
+SEARCH = Says((("search_deploy", {"what": "checkout"}),))
+DIFF = Says((("get_diff", {"what": "4471"}),))
+LONG = Says((("long", {}),))
+AGAIN = Says((("read_result", {"observation": "o1"}),))
+
+
+def padded(result: ToolResult) -> ToolResult:
+    return result.model_copy(update={"text": result.text + "\nfiller" * 300})
+
+
+def tools() -> Toolbox:
+    return Toolbox(
+        [
+            Canned("search_deploy", padded(ranking())),
+            Canned("get_diff", padded(diff())),
+            Canned("long", found("x" * 3000)),
+            ReadResult(),
+        ],
+        NoRedaction(),
+    )
+
+
+def cuts(journal: MemoryJournal) -> list[int]:
+    return [event.cut for event in journal.events if isinstance(event, ModelCalled)]
+
+
+async def test_a_context_that_is_too_long_is_cut_once_and_the_answer_still_holds(
+    wire: Wire, alone: Alone
+) -> None:
+    journal = MemoryJournal()
+    async with model_server(SEARCH, DIFF, TOO_LONG, AGAIN, ANSWER) as server:
+        outcome = await ask(alone(wire, server), journal=journal, tools=tools())
+    assert isinstance(outcome, Answer), outcome
+    assert len(server.asked[3].raw) < len(server.asked[2].raw)
+    cut = json.dumps(server.asked[3].body["messages"], ensure_ascii=False)
+    assert "shortened; read_result(observation=" in cut
+    assert cut.count("filler") == 300, "the newest observation stays whole"
+    assert cuts(journal) == [0, 0, 0, 1, 1]
+    before, after = (json.dumps(server.asked[n].body["messages"])[:-1] for n in (3, 4))
+    assert after.startswith(before), "only a cut changes what was sent"
+
+
+async def test_a_request_is_cut_before_it_is_sent_where_it_would_pass_its_limit(
+    wire: Wire, alone: Alone
+) -> None:
+    journal = MemoryJournal()
+    limits = Limits(request_tokens=1800)
+    async with model_server(SEARCH, DIFF, LONG, ANSWER) as server:
+        outcome = await ask(alone(wire, server), journal=journal, tools=tools(), limits=limits)
+    assert isinstance(outcome, Answer), outcome
+    assert cuts(journal)[0] == 0
+    assert cuts(journal)[-1] == 2
+
+
+async def test_a_cut_run_resumes_with_the_same_bytes(wire: Wire, alone: Alone) -> None:
+    journal = MemoryJournal()
+    async with model_server(SEARCH, DIFF, TOO_LONG, AGAIN, ANSWER) as server:
+        await ask(alone(wire, server), journal=journal, tools=tools())
+    last = server.asked[-1].raw
+    ends = [n for n, e in enumerate(journal.events) if isinstance(e, ModelCalled)][-1]
+    journal.events = journal.events[: ends + 1]
+    async with model_server(ANSWER) as server:
+        outcome = await ask(alone(wire, server), journal=journal, tools=tools())
+    assert isinstance(outcome, Answer), outcome
+    assert server.asked[0].body["messages"] == json.loads(last)["messages"]
+
+
+async def test_what_does_not_fit_at_all_goes_to_the_next_model(fallback: Fallback) -> None:
+    journal = MemoryJournal()
+    async with model_server(TOO_LONG) as server:
+        outcome = await ask(fallback(Wire("openai", "tools").settings(server)), journal=journal)
+    assert outcome.model == "rules"
+    assert not isinstance(outcome, Failure) or outcome.steps > 0
+    assert len([e for e in journal.events if isinstance(e, ModelFailed)]) == 1
