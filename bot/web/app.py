@@ -91,7 +91,13 @@ class Pages:
         if run is None:
             return self._page("missing.html", 404)
         journal = StoreJournal(self._store, run.id, run.epoch, self._clock.now)
-        view = trace_view(run, await journal.read(), await journal.blobs(), self._clock.now())
+        view = trace_view(
+            run,
+            await journal.read(),
+            await journal.blobs(),
+            self._links.trace(run.id),
+            self._clock.now(),
+        )
         return self._page("trace.html", 200, trace=view)
 
     async def health(self, request: Request) -> Response:

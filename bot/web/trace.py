@@ -10,10 +10,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import pairwise
 from typing import assert_never
 
 from pydantic import JsonValue, ValidationError
 
+from bot.loop.contradictions import Contradiction, contradictions
 from bot.loop.journal import (
     Appended,
     Decided,
@@ -31,6 +33,7 @@ from bot.loop.limits import Limits
 from bot.loop.outcome import ANSWER
 from bot.runs.records import RunRecord
 from bot.runs.reply_text import ReplyText, mark, reply_text
+from bot.web.postmortem import postmortem
 from tools.base import ToolResult
 
 SHOWN_CHARS = 2_000
@@ -50,6 +53,8 @@ class CallView:
     shown: str = ""
     whole: str = ""
     value: str = ""
+    observation: str = ""
+    result: ToolResult | None = None
 
     @property
     def is_answer(self) -> bool:
@@ -74,6 +79,8 @@ class StepView:
     notice: str = ""
     failed_calls: list[str] = field(default_factory=list)
     cut: str = ""
+    request: list[str] = field(default_factory=list)
+    flags: tuple[Contradiction, ...] = ()
     calls: list[CallView] = field(default_factory=list)
     appended: list[str] = field(default_factory=list)
     path: list[str] = field(default_factory=list)
@@ -86,13 +93,14 @@ class TraceView:
     answered: bool
     steps: tuple[StepView, ...]
     limits: tuple[tuple[str, str], ...]
+    postmortem: str
     shown_at: datetime
 
 
 def trace_view(
-    run: RunRecord, events: Sequence[Event], blobs: Mapping[str, str], now: datetime
+    run: RunRecord, events: Sequence[Event], blobs: Mapping[str, str], link: str, now: datetime
 ) -> TraceView:
-    """All that the page shows of one run."""
+    """All that the page shows of one run. ``link`` is the page's own address."""
     steps: dict[int, StepView] = {}
     limits: tuple[tuple[str, str], ...] = ()
     for event in events:
@@ -104,14 +112,24 @@ def trace_view(
                     _pass(steps[max(steps)], event.state.value)
             case _:
                 _add(steps.setdefault(event.step, StepView(event.step)), event, blobs)
+    ordered = tuple(steps[number] for number in sorted(steps))
+    for before, step in pairwise(ordered):
+        step.flags = contradictions(step.thought, _results(before))
+    found = [(c.observation, c.tool, c.result) for s in ordered for c in s.calls if c.result]
     return TraceView(
         run=run,
         reply=reply_text(run.outcome, run.seconds) if run.outcome else None,
         answered=run.outcome is not None and run.outcome.kind != "failure",
-        steps=tuple(steps[number] for number in sorted(steps)),
+        steps=ordered,
         limits=limits,
+        postmortem=postmortem(run, [one for one in found if one[1] != ANSWER], link),
         shown_at=now,
     )
+
+
+def _results(step: StepView) -> list[tuple[str, ToolResult]]:
+    """What the step's tools returned, for the thought that came after."""
+    return [(c.observation, c.result) for c in step.calls if c.result and not c.is_answer]
 
 
 def _add(
@@ -129,6 +147,7 @@ def _add(
     match event:
         case ModelCalled():
             step.model, step.request_size = event.model, event.size
+            step.request += [_readable(blobs[one]) for one in event.added if one in blobs]
             _pass(step, event.state.value)
         case ModelReturned(turn=turn):
             step.model, step.seconds = turn.model, event.seconds
@@ -178,6 +197,7 @@ def _returned(step: StepView, event: ToolReturned, blobs: Mapping[str, str]) -> 
     except (KeyError, ValidationError):
         view.shown = "The recorded result cannot be read by this version of the bot."
         return
+    view.observation, view.result = event.observation, result
     view.whole = result.text
     view.shown = _beginning(result.text)
     if result.value is not None:
@@ -195,6 +215,11 @@ def _call(step: StepView, observation: str, tool: str, status: str, summary: str
 
 def _of(step: StepView, observation: str) -> CallView:
     return next(view for view in step.calls if view.mark == mark(observation))
+
+
+def _readable(message: str) -> str:
+    """A message of the request as it was sent, in readable lines."""
+    return json.dumps(json.loads(message), indent=2, ensure_ascii=False)
 
 
 def _pass(step: StepView, state: str) -> None:

@@ -1,0 +1,182 @@
+"""A run as a Markdown postmortem to copy: what is known, when, from which observation (M18).
+
+Owns the sections and their words. Everything comes from the journal; what nobody established is left
+as a line to fill in, never guessed. Other people's words stay on one line and lose their markup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import assert_never
+
+from bot.loop.outcome import Answer, Failure, Proposal, plain
+from bot.runs.records import RunRecord
+from bot.runs.reply_text import mark
+from tools.base import ToolResult
+from tools.records import Deploy, DeploysFound, DiffShown, Incident, IncidentsFound, SuspectsRanked
+
+Result = tuple[str, str, ToolResult]
+"""An observation: its id, its tool, what it returned."""
+
+
+def postmortem(run: RunRecord, results: Sequence[Result], link: str) -> str:
+    """The whole document. ``link`` is the trace's own address."""
+    lines = [
+        *_title(results),
+        "",
+        "## Summary",
+        *_summary(run),
+        "",
+        "## Timeline (UTC)",
+        *_timeline(run, results),
+        "",
+        "## Cause",
+        *_cause(results),
+        "",
+        "## What changed",
+        *_changes(results),
+        "",
+        "## Not known",
+        *_gaps(run),
+        "",
+        "## Actions",
+        "- [ ] (fill in: owner, due date)",
+        "",
+        "## Evidence",
+        *[f"- [{mark(name)}] {tool}: {_line(result.summary)}" for name, tool, result in results],
+        f"- Trace: {link}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _title(results: Sequence[Result]) -> list[str]:
+    incident = _incident(results)
+    if incident is None:
+        return ["# Postmortem: (fill in the incident)"]
+    facts = [f"severity {incident.severity}" if incident.severity else "", incident.status.value]
+    services = ", ".join(incident.services)
+    return [
+        f"# Postmortem: {_line(incident.title)} ({incident.id})",
+        "",
+        f"{_line(services)} · {', '.join(fact for fact in facts if fact)}",
+    ]
+
+
+def _incident(results: Sequence[Result]) -> Incident | None:
+    for _, _, result in results:
+        match result.value:
+            case SuspectsRanked(incident=incident):
+                return incident
+            case IncidentsFound(incidents=(incident,)):
+                return incident
+            case _:
+                continue
+    return None
+
+
+def _summary(run: RunRecord) -> Iterator[str]:
+    match run.outcome:
+        case Answer(headline=headline, claims=claims, confidence=confidence):
+            yield f"{_line(headline)} (confidence: {confidence})"
+            yield ""
+            for claim in claims:
+                marks = "".join(f"[{mark(e)}]" for e in claim.evidence)
+                yield f"- {_line(claim.text)} {marks}"
+        case Failure(reason=reason, established=established):
+            yield f"The bot found no answer. {plain(reason)}"
+            yield ""
+            for found in established:
+                yield f"- {_line(found.text)} [{mark(found.observation)}]"
+        case Proposal(tool=tool, reason=why):
+            yield f"A change was proposed ({tool}): {_line(why)}"
+        case None:
+            yield "The run has not ended yet."
+        case _:
+            assert_never(run.outcome)
+
+
+def _timeline(run: RunRecord, results: Sequence[Result]) -> list[str]:
+    moments: set[tuple[datetime, str]] = {(run.asked_at, "question asked")}
+    if incident := _incident(results):
+        for at, what in (
+            (incident.started_at, f"{incident.id}: impact began"),
+            (incident.detected_at, f"{incident.id}: detected"),
+            (incident.resolved_at, f"{incident.id}: resolved"),
+        ):
+            if at is not None:
+                moments.add((at, what))
+    for deploy in _deploys(results):
+        if deploy.at is not None:
+            by = f", by {_line(deploy.actor)}" if deploy.actor else ""
+            moments.add((deploy.at, f"{deploy.service} deploy {_line(deploy.label)} finished{by}"))
+    return [f"- {at:%Y-%m-%d %H:%M} {what}" for at, what in sorted(moments)]
+
+
+def _deploys(results: Sequence[Result]) -> Iterator[Deploy]:
+    for _, _, result in results:
+        match result.value:
+            case SuspectsRanked(suspects=suspects):
+                yield from (suspect.deploy for suspect in suspects)
+            case DeploysFound(deploys=deploys):
+                yield from deploys
+            case DiffShown(deploy=deploy):
+                yield deploy
+            case _:
+                pass
+
+
+def _cause(results: Sequence[Result]) -> list[str]:
+    for name, _, result in results:
+        if isinstance(result.value, SuspectsRanked):
+            ranked = result.value
+            lines = [f"Confidence by code: {ranked.confidence} [{mark(name)}]", ""]
+            for place, suspect in enumerate(ranked.suspects[:3], 1):
+                deploy = suspect.deploy
+                why = "; ".join(_line(reason.text) for reason in suspect.reasons)
+                lines.append(f"{place}. {deploy.service} {_line(deploy.label)}: {why}")
+            return lines
+    return ["(fill in: no ranking of suspects was made in this run)"]
+
+
+def _changes(results: Sequence[Result]) -> list[str]:
+    lines = []
+    for name, _, result in results:
+        if isinstance(result.value, DiffShown):
+            diff = result.value
+            lines.append(
+                f"- {diff.deploy.service} {_line(diff.deploy.label)}: {diff.files_total} files, "
+                f"+{diff.added} −{diff.removed} lines [{mark(name)}]"
+            )
+            lines += [f"  - {_line(h.text)} in {_line(h.path)}" for h in diff.highlights[:10]]
+    return lines or ["(fill in: no diff was read in this run)"]
+
+
+def _gaps(run: RunRecord) -> list[str]:
+    match run.outcome:
+        case Answer(unknowns=unknowns, not_checked=unchecked):
+            lines = [f"- {_line(one)}" for one in unknowns]
+            lines += [f"- not checked: {_line(one)}" for one in unchecked]
+            return lines or ["- nothing was left open"]
+        case Failure(missing=missing, next_check=following):
+            return [*(f"- {_line(one)}" for one in missing), f"- check next: {_line(following)}"]
+        case Proposal() | None:
+            return ["- (fill in)"]
+        case _:
+            assert_never(run.outcome)
+
+
+def _line(text: str | None) -> str:
+    """One line of somebody's words that makes no heading, link, image or mention of its own."""
+    one = re.sub(r"\s+", " ", text or "").strip()
+    return re.sub(r"([\[\]<>#*_|\\])", r"\\\1", one) if "`" not in one else _around_code(one)
+
+
+def _around_code(text: str) -> str:
+    """As ``_line``, leaving what stands in backticks as it is."""
+    pieces = text.split("`")
+    return "`".join(
+        piece if number % 2 else re.sub(r"([\[\]<>#*_|\\])", r"\\\1", piece)
+        for number, piece in enumerate(pieces)
+    )

@@ -1,0 +1,109 @@
+"""The postmortem that a trace page offers, and the flags on thoughts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from types import MappingProxyType
+
+from bot.loop.engine import run
+from bot.loop.journal import MemoryJournal
+from bot.loop.limits import Limits
+from bot.loop.outcome import Outcome
+from bot.runs.records import RunRecord, RunState
+from bot.web.postmortem import postmortem
+from bot.web.trace import trace_view
+from support.scripted import (
+    INCIDENT,
+    NOW,
+    Canned,
+    ScriptedModel,
+    answer,
+    asked,
+    called,
+    diff,
+    found,
+    ranking,
+    stop_after,
+    toolbox,
+    turn,
+)
+
+QUESTION = "Which service caused the checkout incident, and what changed in deploy 4471?"
+LINK = "https://bot.example/t/abc"
+
+
+def record(outcome: Outcome | None) -> RunRecord:
+    return RunRecord(
+        id="r1",
+        origin_key="k",
+        surface="terminal",
+        address=MappingProxyType({}),
+        workspace="w",
+        question=QUESTION,
+        thread=(),
+        asked_at=NOW,
+        accepted_at=NOW,
+        state=RunState.ENDED,
+        epoch=1,
+        outcome=outcome,
+        ended_at=NOW + timedelta(seconds=2),
+    )
+
+
+async def test_a_trace_offers_a_postmortem_and_flags_a_thought_that_its_result_contradicts() -> (
+    None
+):
+    journal = MemoryJournal()
+    model = ScriptedModel(
+        turn(called("search_deploy"), text="Looking."),
+        turn(called("get_diff"), text="The search found nothing, so I read the diff."),
+        turn(
+            answer(
+                "payments-api deploy 4471 caused the checkout incident",
+                ("Deploy 4471 finished 01:44 UTC", ["o1"]),
+                ("It changed 12 files; `retry.budget: 5s → 1s` in config/retry.yaml", ["o2"]),
+            ),
+            text="That are 13 files.",
+        ),
+    )
+    tools = toolbox(Canned("search_deploy", ranking()), Canned("get_diff", diff()))
+    outcome = await run(asked(QUESTION), model, tools, Limits(), journal, stop_after())
+    view = trace_view(record(outcome), journal.events, journal.blobs, LINK, NOW)
+
+    assert [len(step.flags) for step in view.steps] == [0, 1, 1]
+    assert view.steps[1].flags[0].observation == "o1"
+    assert view.steps[2].flags[0].said == "13 files"
+    assert any(QUESTION in message for message in view.steps[0].request)
+
+    text = view.postmortem
+    assert text.startswith("# Postmortem: Checkout errors (INC-7)")
+    for line in (
+        "- 2026-11-29 02:06 INC-7: impact began",
+        "- 2026-11-29 01:44 payments-api deploy 4471 finished, by maya",
+        "1. payments-api 4471: checkout depends on payments-api",
+        "  - retry.budget: 5s → 1s in config/retry.yaml",
+        "- not checked: feature flags",
+        f"- Trace: {LINK}",
+    ):
+        assert line in text.splitlines()
+    times = [line[2:18] for line in text.splitlines() if line.startswith("- 2026-")]
+    assert times == sorted(times)
+
+
+def test_words_of_others_bring_no_heading_link_or_second_line_into_the_postmortem() -> None:
+    hostile = "x](http://evil)\n# Heading <!channel> ![img](y)"
+    value = ranking().value.model_copy(  # type: ignore[union-attr]
+        update={"incident": INCIDENT.model_copy(update={"title": hostile})}
+    )
+    text = postmortem(record(None), [("o1", "search_deploy", found("s", value))], LINK)
+    first = text.splitlines()[0]
+    assert "\\]\\(" in first or "\\](" in first
+    assert "\\# Heading" in first
+    assert "![img]" not in text
+    assert "<!channel>" not in text.replace("\\<!channel\\>", "")
+
+
+def test_a_run_without_an_incident_still_makes_a_document_to_fill_in() -> None:
+    text = postmortem(record(None), [], LINK)
+    assert text.startswith("# Postmortem: (fill in the incident)")
+    assert "The run has not ended yet." in text
