@@ -56,13 +56,15 @@ async def serve(root: Path, *, rotate: bool, as_json: bool) -> int:
             await ended.wait()
             looking.cancel()
             await bot.service.close(settings.runs.drain_seconds)
+            if slack is not None:
+                await slack.close()
             await web.stop()
     return 0
 
 
 @asynccontextmanager
 async def _slack(settings: Settings, made: Links) -> AsyncIterator[SlackApp | None]:
-    """The Slack app, if there are tokens for it; closed after everything else."""
+    """The Slack app, if there are tokens for it; closed also when the start fails."""
     if settings.slack.bot_token is None:
         yield None
         return

@@ -93,13 +93,15 @@ def change_text(diffs: Sequence[FileDiff]) -> ChangeText:
 
 
 def share_undone(change: ChangeText, later: ChangeText) -> float:
-    """How much of the smaller change the later one takes back, 0 to 1."""
+    """How much of the smaller change the later one takes back, 0 to 1; one line of many is chance."""
     undone = len(change.added_lines & later.removed_lines)
     undone += len(change.removed_lines & later.added_lines)
     size = len(change.added_lines) + len(change.removed_lines)
     later_size = len(later.added_lines) + len(later.removed_lines)
     smaller = min(size, later_size)
-    return undone / smaller if smaller else 0.0
+    if not smaller or (undone == 1 and smaller > 1):
+        return 0.0
+    return undone / smaller
 
 
 def _haystack(lines: Iterable[str]) -> Haystack:

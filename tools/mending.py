@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from tools.candidates import Candidate, Later
 from tools.catalog import Catalog
@@ -26,17 +26,26 @@ UNDONE_ENOUGH = 0.2
 """Less overlap than this between two changes is chance."""
 UNDONE_FULLY = 0.5
 """From this share on, a later change is a fix or a revert of this one and nothing else."""
+FEWEST_LINES = 2
+"""One line that is the same again is chance."""
 LITTLE_LEFT = 0.35
 """A change of which so little still stands is gone, whoever took back the rest."""
 RARE = 2
 """A name of code in more changes than this ties no two of them together."""
 SHOWN = 12
 
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _NAME = re.compile(
     r"[A-Za-z]\w*(?:_\w+)+|_\w*[a-z]\w{4,}|[a-z]+(?:[A-Z]\w*)+|[A-Z]\w+[a-z][A-Z]\w*"
 )
+_PACKAGING = re.compile(
+    r"^__|_requires?$|version|^(?:sys_platform|package_data|package_dir|entry_points|packages)$",
+    re.IGNORECASE,
+)
+"""Names that every package holds, whatever it does."""
 _BROAD = re.compile(r"^[A-Z]{1,4}$|(?:Error|Exception|Warning)$|^\d+$")
 """Precise words that are the same in many failures."""
+_SIGNS = re.compile(r"[\"'`]")
 _CODE = re.compile(r"(?![#/*;])\S")
 MENDS = frozenset({Mending.ROLLED_BACK, Mending.TAKES_BACK})
 _ORDER = (
@@ -119,7 +128,7 @@ def _own(suspect: Candidate, terms: Sequence[Term]) -> Iterator[_Held]:
         share = share_undone(change, later.text)
         if share >= UNDONE_FULLY or (left < stood and left / size <= LITTLE_LEFT):
             yield _Held(later, Mending.TAKES_BACK, f"reverts it in effect: it {undone}")
-        elif share >= UNDONE_ENOUGH and size > left:
+        elif share >= UNDONE_ENOUGH and size - left >= FEWEST_LINES:
             still = _still(came, terms)
             yield _Held(later, Mending.PARTLY, f"does not take back all: it {undone}{still}")
         else:
@@ -132,7 +141,8 @@ def _still(came: set[str], terms: Sequence[Term]) -> str:
     def order(line: str) -> tuple[bool, int, str]:
         return not any(term.needle in line.lower() for term in terms), len(line), line
 
-    lines = sorted((one for one in came if "`" not in one and _CODE.match(one)), key=order)
+    bare = {_SIGNS.sub("", one).strip(" {[(,:;") for one in came if _CODE.match(one)}
+    lines = sorted((one for one in bare if len(one) > 3), key=order)
     shown = ", ".join(f"`{clean(line, 50)}`" for line in lines[:3])
     return f"; still there: {shown}" if shown else ""
 
@@ -147,8 +157,8 @@ def _others(
     """Services between the suspect and the incident: a deploy that adapts to the change."""
     own = {catalog.canonical(name) for name in incident.services}
     users = set(catalog.dependents(suspect.deploy.service))
-    known = Counter(name for one in candidates for name in _names(one.text))
-    touched = frozenset(name for name in _names(suspect.text) if known[name] <= RARE)
+    known = Counter(name for one in candidates for name in names_in(one.text))
+    touched = frozenset(name for name in names_in(suspect.text) if known[name] <= RARE)
     name = version_of(suspect.deploy)
     seen: set[str] = set()
     for candidate in candidates:
@@ -174,16 +184,17 @@ def _adapts(
     said = [
         t.shown for t in terms if t.precise and not _BROAD.search(t.shown) and text.hits(t) >= 1
     ]
-    shared = sorted(touched & _names(text), key=lambda name: (-len(name), name))
+    shared = sorted(touched & names_in(text), key=lambda name: (-len(name), name))
     return tuple(dict.fromkeys([*said[:2], *shared[:2]]))[:3]
 
 
-def _names(text: ChangeText | None) -> frozenset[str]:
+def names_in(text: ChangeText | None) -> frozenset[str]:
     """The names of code in changed lines that run: with an underscore or a capital inside."""
     if text is None:
         return frozenset()
     lines = (*text.added_lines, *text.removed_lines)
-    return frozenset(name for line in lines for name in _NAME.findall(line[:400]) if len(name) > 7)
+    found = {name for line in lines for name in _NAME.findall(line[:400])}
+    return frozenset(name for name in found if len(name) > 7 and not _PACKAGING.search(name))
 
 
 def _sentence(one: _Held, suspect: Candidate, ended: Incident | None) -> str:
@@ -200,13 +211,12 @@ def _sentence(one: _Held, suspect: Candidate, ended: Incident | None) -> str:
 
 def _last_before_end(held: Sequence[_Held], incident: Incident) -> _Held | None:
     """The last deploy out shortly before the incident ended, the likeliest of several first."""
-    end = incident.resolved_at
-    near = [
-        (one, at)
-        for one in held
-        if end and (at := one.later.deploy.at) and timedelta(0) <= end - at <= RESOLVED_WITHIN
-    ]
-    if not near:
-        return None
-    telling = [pair for pair in near if pair[0].mending is not Mending.NOTHING] or near
-    return max(telling, key=lambda pair: pair[1])[0]
+    near = [one for one in held if ended_with(one.later, incident)]
+    telling = [one for one in near if one.mending is not Mending.NOTHING] or near
+    return max(telling, key=lambda one: one.later.deploy.at or _NEVER, default=None)
+
+
+def ended_with(later: Later, incident: Incident) -> bool:
+    """Whether the incident ended shortly after this deploy."""
+    end, at = incident.resolved_at, later.deploy.at
+    return bool(end and at and timedelta(0) <= end - at <= RESOLVED_WITHIN)

@@ -111,8 +111,8 @@ def _text(
         return f"Next: {ask}; {unsafe[0]}"
     if previous is None:
         return f"Next: {ask}; an earlier version to go back to is unknown"
-    how = f" with `{command}`" if command else ""
-    return f"Next: {ask}; the version before is {version_of(previous)}, to go back to{how}"
+    how = f": `{command}`" if command else ""
+    return f"Next: {ask}; to roll back, the version before is {version_of(previous)}{how}"
 
 
 def _undoes(later: LaterDeploy, deploy: Deploy) -> bool:

@@ -7,6 +7,7 @@ weights are data in ``tools.weights``; the candidates come from ``tools.candidat
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
@@ -17,7 +18,15 @@ from tools.causes import external_cause, kinships_of
 from tools.corpus import Corpus, Found, share_of
 from tools.evidence import share_undone
 from tools.history import DeployHistory
-from tools.mending import RESOLVED_WITHIN, UNDONE_ENOUGH, UNDONE_FULLY, find_mending, none_mends
+from tools.mending import (
+    RARE,
+    UNDONE_ENOUGH,
+    UNDONE_FULLY,
+    ended_with,
+    find_mending,
+    names_in,
+    none_mends,
+)
 from tools.next_action import next_action
 from tools.records import (
     ChangeKind,
@@ -95,6 +104,7 @@ class _Ranking:
         self._external = external_cause(self._said)
         related = tuple(term for _, terms in self._kinships for term in terms)
         self._corpus = Corpus([one.text for one in candidates.chosen], self._terms)
+        self._enders, self._rare = _ends(candidates.chosen, incident)
         self._related = Corpus([one.text for one in candidates.chosen], related)
 
     def result(self) -> SuspectsRanked:
@@ -237,25 +247,36 @@ class _Ranking:
             share = _undone(candidate, later)
             if share > best:
                 after = span((later.deploy.at or self._onset) - self._onset)
+                label = clean(candidate.deploy.label, 40)
                 how = "rolled back" if later.restores else f"taken back to {share:.0%}"
                 best, words = (
                     share,
-                    f"{how} by {clean(later.deploy.label, 40)}, {after} after onset",
+                    f"{label} was {how} by {clean(later.deploy.label, 40)}, {after} after onset",
                 )
         if best < UNDONE_ENOUGH:
             return 0.0, ""
         return min(1.0, best / UNDONE_FULLY), words
 
     def resolved(self, candidate: Candidate) -> tuple[float, str]:
-        end = self._incident.resolved_at
-        for later in candidate.later if end else ():
-            at = later.deploy.at
-            if not (end and at and timedelta(0) <= end - at <= RESOLVED_WITHIN):
-                continue
-            if _undone(candidate, later):
-                label = clean(later.deploy.label, 40)
-                return 1.0, f"resolved {span(end - at)} after the same service's {label}"
+        label = clean(candidate.deploy.label, 40)
+        for later in candidate.later:
+            if ended_with(later, self._incident) and _undone(candidate, later) >= UNDONE_ENOUGH:
+                after = self._after_end(later)
+                return 1.0, f"resolved {after} {clean(later.deploy.label, 40)} followed {label}"
+        if candidate.link is None or not candidate.link.upstream:
+            return 0.0, ""
+        names = names_in(candidate.text) & self._rare
+        for later in self._enders:
+            shared = sorted(names & names_in(later.text), key=lambda name: (-len(name), name))
+            if shared and later.deploy.service != candidate.deploy.service:
+                name = f"`{clean(shared[0], 40)}`"
+                ended = f"resolved {self._after_end(later)} {named(later.deploy)}"
+                return 1.0, f"{ended}, which changes {name} as {label} did"
         return 0.0, ""
+
+    def _after_end(self, later: Later) -> str:
+        end = self._incident.resolved_at or self._onset
+        return f"{span(end - (later.deploy.at or end))} after"
 
     def harmless(self, candidate: Candidate) -> tuple[float, str]:
         text = candidate.text
@@ -315,6 +336,23 @@ _SIGNS: Mapping[Sign, Callable[[_Ranking, Candidate], tuple[float, str]]] = {
 
 
 _CLEARING = frozenset({Sign.HARMLESS.value, Sign.SAME.value})
+
+
+def _ends(
+    candidates: Sequence[Candidate], incident: Incident
+) -> tuple[tuple[Later, ...], frozenset[str]]:
+    """The deploys after which the incident ended, newest first, and the names that few changed."""
+    enders = {
+        later.deploy.id: later
+        for one in candidates
+        for later in one.later
+        if ended_with(later, incident)
+    }
+    if not enders:
+        return (), frozenset()
+    known = Counter(name for one in candidates for name in names_in(one.text))
+    ordered = sorted(enders.values(), key=lambda later: str(later.deploy.at), reverse=True)
+    return tuple(ordered), frozenset(name for name in known if known[name] <= RARE)
 
 
 def _undone(candidate: Candidate, later: Later) -> float:

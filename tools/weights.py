@@ -45,7 +45,7 @@ WEIGHTS: tuple[Weight, ...] = (
     Weight(Sign.RISKY, 0.7, "timeouts, limits, migrations and the like break in production only"),
     Weight(Sign.SIZE, 0.3, "more lines hold more faults, but only slightly"),
     Weight(Sign.UNDONE, 3.0, "people take back what they believe was the cause"),
-    Weight(Sign.RESOLVED, 0.7, "the incident ended with the service's next deploy"),
+    Weight(Sign.RESOLVED, 1.5, "the incident ended with a deploy that works on the same lines"),
     Weight(Sign.HARMLESS, -4.0, "documentation and tests do not run in production"),
     Weight(Sign.SAME, -3.0, "the same commit was running before"),
     Weight(Sign.FAILED, -0.5, "a failed deploy may not have taken effect"),

@@ -7,12 +7,13 @@ the same model.
 from __future__ import annotations
 
 import asyncio
+import json
 
 from bot.loop.journal import ModelCalled, ModelFailed, ModelReturned, WasCut
 from bot.loop.limits import Limits
 from bot.loop.recorder import Recorder
 from bot.loop.state import Phase
-from bot.loop.stopping import Cut, Done, Stop, TimedOut
+from bot.loop.stopping import Cut, Done, Stop, TimedOut, WorkCancelledError
 from bot.loop.wire import Model, ModelError, ModelErrorKind, Request, Turn
 
 WAIT_SECONDS = 0.5
@@ -25,11 +26,10 @@ async def call(
     model: Model, request: Request, step: int, limits: Limits, stop: Stop, recorder: Recorder
 ) -> Turn | ModelError | Cut:
     """The model's turn for this step, or why there is none."""
-    if cut := recorder.cut(step, Phase.CALL):
-        return cut
-    if recorded := recorder.turn(step):
-        return recorded
-    await recorder.write(_called(model, request, step, recorder))
+    recorder.note(_called(model, request, step, recorder))
+    if past := recorder.reply(step):
+        return past
+    await recorder.flush()
     attempt = len(recorder.failed_attempts(step))
     while attempt <= limits.model_retries:
         attempt += 1
@@ -70,8 +70,12 @@ async def _attempt(
         raced = await stop.race(model.complete(request), limits.model_call_seconds)
     except ModelError as error:
         return _failed(step, error, stop.clock.monotonic() - began)
+    except WorkCancelledError:
+        broke = ModelError(ModelErrorKind.NETWORK, f"the call of {model.name} broke off")
+        return _failed(step, broke, stop.clock.monotonic() - began)
     match raced:
-        case Done(value=turn, seconds=seconds):
+        case Done(value=said, seconds=seconds):
+            turn = _whole(said)
             recorder.note(ModelReturned(step=step, turn=turn, seconds=seconds))
             return turn
         case TimedOut(seconds=seconds):
@@ -80,6 +84,16 @@ async def _attempt(
         case Cut() as cut:
             await recorder.write(_cut(step, cut))
             return cut
+
+
+def _whole(turn: Turn) -> Turn:
+    """The turn without halves of surrogate pairs, which neither a journal nor a provider takes."""
+    try:
+        turn.model_dump_json()
+    except ValueError:
+        text = json.dumps(turn.model_dump(mode="python"), ensure_ascii=False)
+        return Turn.model_validate_json(text.encode("utf-8", "replace"))
+    return turn
 
 
 def _failed(step: int, error: ModelError, seconds: float) -> ModelFailed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -57,29 +58,16 @@ async def execute(plans: tuple[Plan, ...], hands: Hands) -> Executed:
         if isinstance(plan, Run | Check):
             hands.recorder.note(_called(plan, hands.step))
     await hands.recorder.flush()
-    results = _together(plans, await _run_all(plans, hands))
+    read, cut = await _reads([plan for plan in plans if isinstance(plan, Run)], hands)
+    results = _together(plans, read)
     verdict = next((check(p.answer, hands.pad) for p in plans if isinstance(p, Check)), None)
     proposal = next((_proposal(p, hands) for p in plans if isinstance(p, Propose)), None)
     observations = [_observe(plan, results, verdict, hands) for plan in plans]
     for plan, observation in zip(plans, observations, strict=True):
         if isinstance(plan, Check):
-            _returned(observation.result, plan.observation, plan.call.name, 0.0, hands)
-    cut = hands.stop.cut if results else None
+            result = observation.result
+            _returned(result, result.model_dump_json(), plan, 0.0, hands)
     return Executed(tuple(observations), verdict, proposal, cut)
-
-
-async def _run_all(plans: tuple[Plan, ...], hands: Hands) -> dict[str, ToolResult]:
-    """Every read of the turn. What stops the whole run (a new owner) stops them all."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            running = {
-                plan.observation: group.create_task(_run(plan, hands))
-                for plan in plans
-                if isinstance(plan, Run)
-            }
-    except BaseExceptionGroup as broken:
-        raise broken.exceptions[0] from None
-    return {name: task.result() for name, task in running.items()}
 
 
 def _together(plans: tuple[Plan, ...], results: dict[str, ToolResult]) -> dict[str, ToolResult]:
@@ -104,19 +92,62 @@ def _called(plan: Run | Check, step: int) -> ToolCalled:
     return ToolCalled(step=step, observation=plan.observation, tool=name, arguments=values)
 
 
+async def _reads(plans: Sequence[Run], hands: Hands) -> tuple[dict[str, ToolResult], Cut | None]:
+    """The results by observation: those recorded, and the rest live. Also what cut them, if so.
+
+    A recorded cut is met again: nothing that it left unfinished starts.
+    """
+    cut = hands.recorder.cut(hands.step, Phase.EXECUTE)
+    if cut is not None:
+        hands.stop.abort(cut.by, cut.reason)
+    results: dict[str, ToolResult] = {}
+    for plan in plans:
+        recorded = await hands.recorder.result(hands.step, plan.observation)
+        if recorded is not None:
+            results[plan.observation] = recorded
+    left = [plan for plan in plans if plan.observation not in results]
+    match left:
+        case [only]:  # what it returns is durable before anything else happens: no need to wait
+            results[only.observation] = await _run(only, hands)
+        case _:
+            results |= await _in_parallel(left, hands)
+    if left and cut is None and (cut := hands.stop.cut):
+        hands.recorder.note(_cut(hands, cut))
+    return results, cut
+
+
+async def _in_parallel(plans: Sequence[Run], hands: Hands) -> dict[str, ToolResult]:
+    """Reads at once, each durable as it finishes. A new owner of the run stops them all."""
+
+    async def one(plan: Run) -> ToolResult:
+        async with hands.slots:
+            result = await _run(plan, hands)
+        await hands.recorder.flush()
+        return result
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            running = {plan.observation: group.create_task(one(plan)) for plan in plans}
+    except BaseExceptionGroup as broken:  # the journal's: tools raise nothing
+        raise broken.exceptions[0] from None
+    return {observation: task.result() for observation, task in running.items()}
+
+
 async def _run(plan: Run, hands: Hands) -> ToolResult:
-    """One read: its recorded result if there is one, else live, within its time."""
-    recorded = await hands.recorder.result(hands.step, plan.observation)
-    if recorded is not None:
-        return recorded
-    async with hands.slots:
-        began = hands.stop.clock.monotonic()
-        result = await _live(plan, hands)
-        seconds = hands.stop.clock.monotonic() - began
-    redacted = hands.tools.redactor.result(result)
-    _returned(redacted, plan.observation, plan.tool.name, seconds, hands)
-    await hands.recorder.flush()
-    return redacted
+    """One read, live, within its time; redacted before anything else sees it."""
+    began = hands.stop.clock.monotonic()
+    try:
+        result = hands.tools.redactor.result(await _live(plan, hands))
+        whole = result.model_dump_json()
+    except Exception:  # noqa: BLE001 - the boundary around other people's code (M10)
+        _log.exception("tool_raised", tool=plan.tool.name)
+        result = _error(
+            f"{plan.tool.name} failed inside. Its log has the reason. Try another way, or "
+            "answer with what is known."
+        )
+        whole = result.model_dump_json()
+    _returned(result, whole, plan, hands.stop.clock.monotonic() - began, hands)
+    return result
 
 
 async def _live(plan: Run, hands: Hands) -> ToolResult:
@@ -126,12 +157,6 @@ async def _live(plan: Run, hands: Hands) -> ToolResult:
         raced = await hands.stop.race(plan.tool.run(plan.arguments, context), seconds)
     except ToolError as error:
         return _error(str(error))
-    except Exception:  # noqa: BLE001 - the boundary around other people's code (M10)
-        _log.exception("tool_raised", tool=plan.tool.name)
-        return _error(
-            f"{plan.tool.name} failed inside. Its log has the reason. Try another way, or answer "
-            "with what is known."
-        )
     match raced:
         case Done(value=result):
             return result
@@ -141,10 +166,12 @@ async def _live(plan: Run, hands: Hands) -> ToolResult:
                 "Ask for less (a narrower window, one service), or try once more."
             )
         case Cut() as cut:
-            hands.recorder.note(
-                WasCut(step=hands.step, phase=Phase.EXECUTE, reason=cut.reason, by=cut.by)
-            )
+            hands.recorder.note(_cut(hands, cut))
             return _error("The run was stopped before this call finished.")
+
+
+def _cut(hands: Hands, cut: Cut) -> WasCut:
+    return WasCut(step=hands.step, phase=Phase.EXECUTE, reason=cut.reason, by=cut.by)
 
 
 def _error(message: str) -> ToolResult:
@@ -152,14 +179,13 @@ def _error(message: str) -> ToolResult:
 
 
 def _returned(
-    result: ToolResult, observation: str, tool: str, seconds: float, hands: Hands
+    result: ToolResult, whole: str, plan: Run | Check, seconds: float, hands: Hands
 ) -> None:
-    whole = result.model_dump_json()
     hands.recorder.note(
         ToolReturned(
             step=hands.step,
-            observation=observation,
-            tool=tool,
+            observation=plan.observation,
+            tool=plan.call.name,
             status=result.status,
             summary=result.summary,
             result=hands.recorder.keep(whole),
@@ -170,7 +196,7 @@ def _returned(
 
 
 def _observe(
-    plan: Plan, results: dict[str, ToolResult], verdict: Verdict | None, hands: Hands
+    plan: Plan, results: Mapping[str, ToolResult], verdict: Verdict | None, hands: Hands
 ) -> Observation:
     """The observation of one plan, as it is appended."""
     match plan:

@@ -64,10 +64,6 @@ class ModelCalled(Entry):
     added: tuple[str, ...]
     size: int
 
-    @property
-    def part(self) -> str:
-        return self.model
-
 
 class ModelReturned(Entry):
     kind: Literal["model_returned"] = "model_returned"

@@ -22,7 +22,7 @@ from bot.loop.journal import (
 from bot.loop.outcome import Outcome
 from bot.loop.state import Phase
 from bot.loop.stopping import Cut
-from bot.loop.wire import Turn
+from bot.loop.wire import ModelError, Turn
 from tools.base import ToolResult
 
 
@@ -62,10 +62,18 @@ class Recorder:
 
     # --- the past of a resumed run -------------------------------------------------------------
 
-    def turn(self, step: int) -> Turn | None:
+    def reply(self, step: int) -> Turn | ModelError | Cut | None:
+        """How the model call of this step ended: with a turn, given up, or cut."""
+        if cut := self.cut(step, Phase.CALL):
+            return cut
         match self._recorded.get((ModelReturned.__name__, step, "")):
             case ModelReturned(turn=turn):
                 return turn
+            case _:
+                pass
+        match self.failed_attempts(step):
+            case (*_, ModelFailed(again_in=None, error=error, message=message)):
+                return ModelError(error, message)
             case _:
                 return None
 

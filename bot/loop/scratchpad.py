@@ -226,9 +226,9 @@ def show(observation: str, result: ToolResult, cap: int) -> str:
     exact call that shows it (M13).
     """
     head = f"[{observation}] {result.status.value}"
-    text = result.text.rstrip()
+    text = result.text.rstrip() or result.summary
     if len(head) + 1 + len(text) <= cap:
-        return f"{head}\n{text}" if text else f"{head}\n{result.summary}"
+        return f"{head}\n{text}"
     room = cap - len(head) - 160
     cut = text.rfind("\n", 0, room)
     body = text[: cut if cut > room // 2 else room]

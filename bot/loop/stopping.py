@@ -52,6 +52,10 @@ class Cut:
     by: str = ""
 
 
+class WorkCancelledError(Exception):
+    """The work was cancelled, and not by the run: something that it waited for was."""
+
+
 class Stop:
     """One run's deadline (by ``clock.monotonic``) and its abort switch.
 
@@ -78,23 +82,30 @@ class Stop:
         return self._cut
 
     async def race(self, work: Coroutine[Any, Any, T], seconds: float) -> Done[T] | TimedOut | Cut:
-        """The work's value, or why there is none. Raises what the work raises."""
+        """The work's value, or why there is none.
+
+        Raises what the work raises, and ``WorkCancelledError`` where it was cancelled from inside.
+        """
         if self.cut is not None:
             work.close()
             return self.cut
         began = self.clock.monotonic()
         left = self.deadline - began
-        task = asyncio.ensure_future(work)
+        task = asyncio.ensure_future(self._unless_aborted(work))
+        task.add_done_callback(_heard)
         watch = asyncio.ensure_future(self._aborted.wait())
         try:
             await asyncio.wait(
                 {task, watch}, timeout=min(seconds, left), return_when=asyncio.FIRST_COMPLETED
             )
             spent = self.clock.monotonic() - began
-            if task.done():
+            if task.done() and not task.cancelled():
                 return Done(task.result(), spent)
-            if not self._aborted.is_set() and seconds <= left:
-                return TimedOut(spent)
+            if not self._aborted.is_set():
+                if task.cancelled():
+                    raise WorkCancelledError
+                if seconds <= left:
+                    return TimedOut(spent)
             self._cut = self._cut or Cut(StopReason.DEADLINE)
             return self._cut
         finally:
@@ -102,5 +113,17 @@ class Stop:
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task}, timeout=GRACE_SECONDS)
-            if task.done() and not task.cancelled():
-                task.exception()  # retrieved, or asyncio would warn of it later
+            if task.done():
+                work.close()
+
+    async def _unless_aborted(self, work: Coroutine[Any, Any, T]) -> T:
+        """An abort may come after a task is made and before its first step: then it has none."""
+        if self._aborted.is_set():
+            raise asyncio.CancelledError
+        return await work
+
+
+def _heard(task: asyncio.Future[Any]) -> None:
+    """Retrieve what late work raised, or asyncio would warn of it."""
+    if not task.cancelled():
+        task.exception()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Protocol, TypeVar
 
 from pydantic import ValidationError
@@ -57,22 +57,20 @@ class Toolbox:
     @cached_property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is told; the bytes do not change within a run (M14, M15)."""
-        told = [
-            ToolSpec(
-                name=tool.name,
-                description=tool.description,
-                parameters=tool.arguments.model_json_schema(),
-            )
-            for tool in self._tools.values()
-        ]
-        told.append(
-            ToolSpec(
-                name=ANSWER,
-                description="Hand in the answer. This ends the run; prose does not.",
-                parameters=AnswerArguments.model_json_schema(),
-            )
-        )
+        told = [_spec(t.name, t.description, t.arguments) for t in self._tools.values()]
+        ends = "Hand in the answer. This ends the run; prose does not."
+        told.append(_spec(ANSWER, ends, AnswerArguments))
         return tuple(told)
+
+
+def _spec(name: str, description: str, arguments: type[Arguments]) -> ToolSpec:
+    return ToolSpec(name=name, description=description, parameters=_schema(arguments))
+
+
+@lru_cache(maxsize=256)
+def _schema(arguments: type[Arguments]) -> dict[str, Any]:
+    """Kept, because making it takes longer than all else before the first model call."""
+    return arguments.model_json_schema()
 
 
 def parse_arguments(raw: str, wanted: type[ArgumentsT]) -> ArgumentsT | BadCall:
@@ -84,6 +82,8 @@ def parse_arguments(raw: str, wanted: type[ArgumentsT]) -> ArgumentsT | BadCall:
             f"The arguments are not valid JSON ({error.msg} at character {error.pos}). "
             "The call was not run. Send it again with complete JSON."
         )
+    except ValueError:
+        return BadCall("The arguments hold a number that is too long. The call was not run.")
     except RecursionError:
         return BadCall("The arguments are nested too deeply. The call was not run.")
     if not isinstance(values, dict):

@@ -31,11 +31,13 @@ from bot.models.rules_words import (
     name_of,
     shipped,
     span,
+    telling,
     versioned,
     when,
 )
 from tools.records import (
     Confidence,
+    DeploysFound,
     DiffShown,
     FileStatus,
     LaterDeploy,
@@ -132,7 +134,6 @@ def _was_it(part: Part, request: Request, seen: Seen, value: SuspectsRanked, sai
     said.headlines.append(
         f"No: {told} most likely did not cause it; {versioned(first.deploy)} ranks first"
     )
-    said.claim(f"{told} most likely did not cause it", *evidence)
     said.claim(_reasons(f"Why {versioned(first.deploy)}", first), seen)
     if found:
         place, suspect = found[0]
@@ -171,14 +172,18 @@ def _fix(part: Part, request: Request, seen: Seen, value: SuspectsRanked, said: 
         _no_fix(request, seen, value, said)
         return
     yes_no = _ASKS_YES_NO.search(part.text)
+    name = versioned(best.deploy)
     if mends(best) and (asked is None or not _unsettled(best, value)):
         said.headlines.append(f"{'Yes: ' if yes_no else ''}{_mended(best)}")
     elif best.mending in (Mending.PARTLY, Mending.TAKES_BACK):
-        said.headlines.append(f"{'Not fully: ' if yes_no else ''}{best.text}")
+        lead = "Not fully: " if yes_no else ""
+        said.headlines.append(f"{lead}{name} takes back only a part of it")
     elif best.mending is Mending.NOTHING:
-        said.headlines.append(f"{'No: ' if yes_no else ''}{best.text}")
+        lead = "No: " if yes_no else ""
+        said.headlines.append(f"{lead}{best.text}")
     else:
-        said.headlines.append(f"{'Possibly: ' if yes_no else ''}{best.text}")
+        lead = "Possibly: " if yes_no else ""
+        said.headlines.append(f"{lead}{name} changes the same lines")
     said.claim(best.text, seen)
     after = span(best.after_onset)
     said.claim(f"{full_name(best.deploy)} {shipped(best.deploy)}, {after} after onset", seen)
@@ -222,9 +227,7 @@ def _what_it_changed(best: LaterDeploy, request: Request, said: Said) -> None:
     for seen in request.seen:
         value = seen.value
         if isinstance(value, DiffShown) and value.deploy.id == best.deploy.id:
-            shown = [f"`{h.text}`" for h in value.highlights if len(h.text) <= 100][:3]
-            paths = [file.path for file in value.files[:3]]
-            told = "; ".join(shown) if shown else ", ".join(paths)
+            told = "; ".join(telling(value)) or ", ".join(file.path for file in value.files[:3])
             if told:
                 said.claim(f"{versioned(best.deploy)} changed: {told}", seen)
             return
@@ -268,8 +271,7 @@ def _rollback(request: Request, seen: Seen, value: SuspectsRanked, said: Said) -
     for diff in request.seen:
         shown = diff.value
         if isinstance(shown, DiffShown) and shown.deploy.id == first.id:
-            lost = [f"`{h.text}`" for h in shown.highlights if len(h.text) <= 100][:3]
-            lost = lost or [f"“{commit.subject}”" for commit in shown.commits[:3]]
+            lost = telling(shown) or [f"“{commit.subject}”" for commit in shown.commits[:3]]
             if lost:
                 said.claim(f"A rollback of {versioned(first)} would undo: {'; '.join(lost)}", diff)
             break
@@ -363,10 +365,10 @@ def _moved(part: Part, request: Request, said: Said) -> None:
                 text = f"{name} moved {file.previous_path} to {file.path}"
                 said.headlines.append(f"It was {file.previous_path} before: {name} moved it")
             elif file.status is FileStatus.ADDED:
-                text = f"{name} added {file.path}, which has a former place under no name"
+                text = f"{name} added {file.path}"
                 said.headlines.append(f"{file.path} is new in {name}")
             else:
-                text = f"{name} has {file.path} as {file.status.value}, in its former place"
+                text = f"{name} left {file.path} where it was ({file.status.value})"
                 said.headlines.append(f"{file.path} stood in the same place before {name}")
             said.claim(text, seen)
             return

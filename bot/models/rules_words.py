@@ -5,13 +5,17 @@ Pure. Knows no part of a question.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.loop.outcome import Claim
 from bot.loop.wire import Seen
-from tools.records import Confidence, Deploy, DeployStatus, Incident
+from tools.records import Confidence, Deploy, DeployStatus, DiffShown, Highlight, Incident
 
+LONGEST_CODE = 120
+"""Characters of a changed setting that are shown in a sentence."""
+_BUMP = re.compile(r"version|^\.$|^__build__$|tox|envlist|testenv", re.IGNORECASE)
 MINUTES_APART = timedelta(minutes=1)
 """A deploy that took longer is told with both its times."""
 
@@ -71,6 +75,17 @@ def shipped(deploy: Deploy) -> str:
             return f"was tried{at}{by} and failed"
         case DeployStatus.CANCELLED:
             return f"was begun{at}{by} and cancelled"
+
+
+def is_bump(highlight: Highlight) -> bool:
+    """Whether a setting changes with every release, or is read by tests only."""
+    return bool(_BUMP.search(highlight.key))
+
+
+def telling(diff: DiffShown) -> list[str]:
+    """Up to three changed settings and signatures as code, without those of every release."""
+    shown = (h.text for h in diff.highlights if len(h.text) <= LONGEST_CODE and not is_bump(h))
+    return [f"`{text}`" for text in shown][:3]
 
 
 def incident_name(incident: Incident) -> str:

@@ -14,7 +14,17 @@ from bot.loop.wire import Request, Seen
 from bot.models.rules_calls import ranking, top_suspect
 from bot.models.rules_follow import say
 from bot.models.rules_plan import diff_for, search_for
-from bot.models.rules_words import Said, full_name, incident_name, name_of, shipped, span, when
+from bot.models.rules_words import (
+    LONGEST_CODE,
+    Said,
+    full_name,
+    incident_name,
+    is_bump,
+    name_of,
+    shipped,
+    span,
+    when,
+)
 from tools.base import Status
 from tools.records import (
     Confidence,
@@ -37,12 +47,10 @@ CAN_ANSWER = (
 _TOLD_ALREADY = frozenset({"recent", "size"})
 """Reasons that the sentence about the time says, or that say little."""
 _SAFE_KINDS = frozenset({FileKind.CODE, FileKind.TEST, FileKind.DOCS, FileKind.GENERATED})
-_BUMP = re.compile(r"version|^\.$|tox|envlist|testenv", re.IGNORECASE)
-"""Settings that change with every release, or that only tests read."""
+SHOWN = 3
+"""Highlights that are told."""
 ENOUGH = 3
 """So many changed settings and signatures tell what a change is about."""
-LONGEST_CODE = 120
-"""Characters of a changed setting that are shown in a sentence."""
 LISTED = 6
 """Deploys of a listing that are named one by one."""
 
@@ -117,7 +125,7 @@ def _cause(request: Request, said: Said) -> None:
         said.claim(f"Why it: {'; '.join(telling[:2])}", seen)
     if diff:
         _diff_claim(*diff, said, words)
-        if not any(_speaks(highlight, words) for highlight in diff[1].highlights):
+        if not _tells_code(diff[1], words):
             _files_claim(*diff, said)
     if len(value.suspects) > 1:
         second = value.suspects[1]
@@ -215,6 +223,12 @@ def _telling(diff: DiffShown, words: frozenset[str]) -> list[Highlight]:
     return sorted(diff.highlights, key=lambda highlight: not _speaks(highlight, words))
 
 
+def _tells_code(diff: DiffShown, words: frozenset[str]) -> bool:
+    """Whether what is shown of the highlights is in code, and not in how it is built."""
+    code = {file.path for file in diff.files if file.kind is FileKind.CODE}
+    return any(highlight.path in code for highlight in _telling(diff, words)[:SHOWN])
+
+
 def _speaks(highlight: Highlight, words: frozenset[str]) -> bool:
     text = f"{highlight.path} {highlight.text}".lower()
     return any(word in text for word in words)
@@ -257,7 +271,7 @@ def _diff_claim(
                 f"{lead} is a rollback: it took away {', '.join(away) or size} ({size})", seen
             )
         case Direction.FORWARD | Direction.DIVERGED:
-            tops = [f"{_shown(h)} in {h.path}" for h in _telling(diff, words)[:3]]
+            tops = [f"{_shown(h)} in {h.path}" for h in _telling(diff, words)[:SHOWN]]
             if not tops:
                 kinds = [f for f in diff.files if f.kind is not FileKind.GENERATED]
                 tops = [f.path for f in kinds[:3]]
@@ -283,7 +297,7 @@ def _files_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
 def _names_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
     """The names that came and went, for changes in which no setting tells what they are about."""
     lead = name_of(diff.deploy)
-    if len([h for h in diff.highlights if not _BUMP.search(h.key)]) >= ENOUGH:
+    if len([h for h in diff.highlights if not is_bump(h)]) >= ENOUGH:
         return
     if diff.names_added:
         names = ", ".join(f"`{name}`" for name in diff.names_added[:5])

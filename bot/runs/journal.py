@@ -9,9 +9,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from bot.loop.journal import EVENT, Event, FencedError, ModelReturned, RunEnded, RunStarted
 from bot.runs.errors import StoreError
@@ -26,6 +27,22 @@ def _unwatched(event: Event) -> None:
 
 def _unheard(by: str) -> None:
     """The listener of a journal whose run is over."""
+
+
+# Made once: building a statement and its cache key costs more than running it.
+_HOLD = (
+    update(RUNS)
+    .where(RUNS.c.id == bindparam("of_run"), RUNS.c.epoch == bindparam("of_epoch"))
+    .where(RUNS.c.state != RunState.ENDED.value)
+    .values(
+        length=RUNS.c.length + bindparam("more"),
+        input_tokens=RUNS.c.input_tokens + bindparam("read"),
+        output_tokens=RUNS.c.output_tokens + bindparam("written"),
+    )
+    .returning(RUNS.c.length, RUNS.c.abort_requested_by)
+)
+_ADD_EVENTS = insert(EVENTS)
+_ADD_BLOBS = insert(BLOBS)
 
 
 class StoreJournal:
@@ -51,53 +68,65 @@ class StoreJournal:
         self._now = now
         self._durable = durable
         self._asked = asked
+        self._stored: set[str] | None = None
 
     async def append(self, events: Sequence[Event], blobs: Mapping[str, str]) -> None:
         """One transaction. Raises ``FencedError`` for a stale epoch or a run that has ended."""
         async with self._store.transaction() as connection:
-            held = await connection.execute(
-                update(RUNS)
-                .where(RUNS.c.id == self._run, RUNS.c.epoch == self._epoch)
-                .where(RUNS.c.state != RunState.ENDED.value)
-                .values(length=RUNS.c.length + len(events), **self._changes(events))
-                .returning(RUNS.c.length, RUNS.c.abort_requested_by)
-            )
-            row = held.one_or_none()
-            if row is None:
-                raise FencedError(f"run {self._run} has ended or has another owner")
-            length = row.length
-            if events:
-                await connection.execute(
-                    insert(EVENTS),
-                    [
-                        {
-                            "run": self._run,
-                            "sequence": number,
-                            "epoch": self._epoch,
-                            "body": EVENT.dump_json(event).decode(),
-                        }
-                        for number, event in enumerate(events, start=length - len(events) + 1)
-                    ],
-                )
-            if blobs:
-                known = await connection.execute(
-                    select(BLOBS.c.hash)
-                    .where(BLOBS.c.run == self._run)
-                    .where(BLOBS.c.hash.in_(list(blobs)))
-                )
-                missing = set(blobs) - set(known.scalars())
-                if missing:
-                    await connection.execute(
-                        insert(BLOBS),
-                        [
-                            {"run": self._run, "hash": digest, "body": _packed(blobs[digest])}
-                            for digest in sorted(missing)
-                        ],
-                    )
+            row, added = await connection.run_sync(self._append, events, blobs)
+        self._stored = (self._stored or set()) | added
         for event in events:
             self._durable(event)
         if row.abort_requested_by is not None:
             self._asked(row.abort_requested_by)
+
+    def _append(
+        self, connection: Connection, events: Sequence[Event], blobs: Mapping[str, str]
+    ) -> tuple[Row[Any], set[str]]:
+        """The run's row, and the blobs that are new."""
+        held = connection.execute(_HOLD, self._held(events))
+        row = held.one_or_none()
+        if row is None:
+            raise FencedError(f"run {self._run} has ended or has another owner")
+        if changes := self._changes(events):
+            connection.execute(update(RUNS).where(RUNS.c.id == self._run).values(changes))
+        if events:
+            first = row.length - len(events) + 1
+            connection.execute(
+                _ADD_EVENTS,
+                [
+                    {
+                        "run": self._run,
+                        "sequence": number,
+                        "epoch": self._epoch,
+                        "body": EVENT.dump_json(event).decode(),
+                    }
+                    for number, event in enumerate(events, start=first)
+                ],
+            )
+        if self._stored is None:
+            known = connection.execute(select(BLOBS.c.hash).where(BLOBS.c.run == self._run))
+            self._stored = set(known.scalars())
+        missing = blobs.keys() - self._stored
+        if missing:
+            connection.execute(
+                _ADD_BLOBS,
+                [
+                    {"run": self._run, "hash": digest, "body": _packed(blobs[digest])}
+                    for digest in sorted(missing)
+                ],
+            )
+        return row, missing
+
+    def _held(self, events: Sequence[Event]) -> dict[str, object]:
+        usages = [event.turn.usage for event in events if isinstance(event, ModelReturned)]
+        return {
+            "of_run": self._run,
+            "of_epoch": self._epoch,
+            "more": len(events),
+            "read": sum(usage.input_tokens or 0 for usage in usages),
+            "written": sum(usage.output_tokens or 0 for usage in usages),
+        }
 
     async def read(self) -> tuple[Event, ...]:
         async with self._store.transaction() as connection:
@@ -131,14 +160,8 @@ class StoreJournal:
             return {row.hash: _unpacked(row.body) for row in rows}
 
     def _changes(self, events: Sequence[Event]) -> dict[str, object]:
-        """What these events mean for the run's own row."""
+        """What the first and the last event of a run mean for its own row."""
         changes: dict[str, object] = {}
-        usages = [event.turn.usage for event in events if isinstance(event, ModelReturned)]
-        if usages:
-            read = sum(usage.input_tokens or 0 for usage in usages)
-            written = sum(usage.output_tokens or 0 for usage in usages)
-            changes["input_tokens"] = RUNS.c.input_tokens + read
-            changes["output_tokens"] = RUNS.c.output_tokens + written
         for event in events:
             match event:
                 case RunStarted(model=model):

@@ -20,7 +20,7 @@ from typing import Any
 
 import aiohttp
 import structlog
-from slack_bolt.async_app import AsyncApp
+from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
 from bot.loop.stopping import Clock
@@ -30,10 +30,11 @@ from bot.slack.abort import Stops
 from bot.slack.calls import Limited, Ok, Refused, Sleep, Unknown, Web
 from bot.slack.channels import Channels
 from bot.slack.client import library_log, web_client
-from bot.slack.events import reacted, said, session_stopped
+from bot.slack.events import pointed_at, reacted, said, session_stopped
 from bot.slack.fixes import fix_for
 from bot.slack.identity import START_SECONDS, Identity, SlackSetupError, identify
 from bot.slack.intake import AskedAt, Intake, at_its_own_time
+from bot.slack.manifest import ASK_ABOUT_THIS
 from bot.slack.notices import Notices
 from bot.slack.people import People
 from bot.slack.settings import SlackSettings
@@ -197,6 +198,10 @@ def _listen(
         if (heard := said(body)) and heard.direct:
             await intake.message(heard)
 
+    async def on_shortcut(body: Body, ack: AsyncAck) -> None:
+        await intake.message(pointed_at(body))
+        await ack()
+
     async def on_reaction(body: Body) -> None:
         if seen := reacted(body):
             await stops.reaction(seen)
@@ -226,4 +231,5 @@ def _listen(
     bolt.event("channel_created")(on_channel_created)
     bolt.event("member_joined_channel")(on_member_joined)
     bolt.event("app_home_opened")(on_home_opened)
+    bolt.message_shortcut(ASK_ABOUT_THIS)(on_shortcut)
     bolt.error(on_fault)

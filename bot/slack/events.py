@@ -21,7 +21,8 @@ class Said:
     """A message to the bot. ``teams`` are the workspaces that Slack names as the author's.
 
     ``delivery`` is the event's id. ``shared`` is Slack's word on whether people of other
-    organisations are in the channel, where it says so. ``text`` is mrkdwn as it came.
+    organisations are in the channel, where it says so. ``text`` is mrkdwn as it came. ``pointed``:
+    somebody pointed at another's message, whose ts it is.
     """
 
     delivery: str
@@ -33,6 +34,7 @@ class Said:
     teams: tuple[str, ...]
     direct: bool
     shared: bool | None
+    pointed: bool = False
 
     @property
     def root(self) -> str:
@@ -83,6 +85,24 @@ def said(body: Mapping[str, Any]) -> Said | None:
         teams=tuple(str(team) for team in teams if team),
         direct=event.get("channel_type") == "im",
         shared=body.get("is_ext_shared_channel"),
+    )
+
+
+def pointed_at(body: Mapping[str, Any]) -> Said:
+    """The message that somebody chose "Ask on-call about this" for, as a question about it."""
+    message = body["message"]
+    user = body["user"]
+    return Said(
+        delivery=f"shortcut:{body.get('trigger_id', '')}",
+        channel=str(body["channel"]["id"]),
+        ts=str(body["message_ts"]),
+        thread_ts=message.get("thread_ts"),
+        user=str(user["id"]),
+        text=f"What caused this? {message_text(message)}",
+        teams=tuple(str(team) for team in (user.get("team_id"),) if team),
+        direct=str(body["channel"]["id"]).startswith("D"),
+        shared=None,
+        pointed=True,
     )
 
 

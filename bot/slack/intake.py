@@ -82,12 +82,17 @@ class Intake:
 
     async def message(self, said: Said) -> None:
         """Take one delivery of a message. Deliveries that come meanwhile wait for the first one."""
-        key = self._identity.key(said.channel, said.ts)
+        key = self._key(said)
         task = self._at_work.get(key)
         if task is None:
             task = self._at_work[key] = self._tasks.start(self._take(said, key), f"intake {key}")
             task.add_done_callback(lambda _: self._at_work.pop(key, None))
         await asyncio.shield(task)
+
+    def _key(self, said: Said) -> str:
+        """A message may be a question itself, and once more be pointed at by somebody."""
+        key = self._identity.key(said.channel, said.ts)
+        return f"{key}:pointed" if said.pointed else key
 
     async def _take(self, said: Said, key: str) -> None:
         keys = (key, said.delivery)
@@ -160,6 +165,9 @@ class Intake:
         match taken:
             case Accepted(run=run):
                 self._progress.begin(run)
+                if said.pointed:
+                    stop_key = self._identity.key(said.channel, said.ts)
+                    await self._service.store.also_known_as(run.id, stop_key, self._now())
             case Duplicate():
                 return
             case QueueFull():

@@ -36,6 +36,8 @@ BOT_EVENTS: Final = (
     "message.im",
     "reaction_added",
 )
+ASK_ABOUT_THIS: Final = "ask_about_this"
+"""The message shortcut's callback id."""
 _DESCRIPTION = "Answers on-call questions about incidents and deploys, with evidence."
 _QUESTION = "Which service caused the checkout incident, and what changed in deploy 4471?"
 
@@ -56,6 +58,14 @@ def manifest() -> dict[str, Any]:
                 "messages_tab_read_only_enabled": False,
             },
             "bot_user": {"display_name": "oncall", "always_online": True},
+            "shortcuts": [
+                {
+                    "name": "Ask on-call about this",
+                    "type": "message",
+                    "callback_id": ASK_ABOUT_THIS,
+                    "description": "What caused what this message tells of",
+                }
+            ],
             "agent_view": {
                 "agent_description": _DESCRIPTION,
                 "suggested_prompts": [

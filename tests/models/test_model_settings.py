@@ -208,11 +208,10 @@ output = 15.0
         ('[model]\nmodell = "x"', "unknown key `modell` in [model]. Did you mean `model`?"),
         (
             '[model]\nkind = "openai"\nmodel = "x"\n[[model.then]]\nkind = "openai"\nmodl = "y"',
-            "modl",
+            "`model` in [model.then.0]: field required",
         ),
         (
-            '[model]\nkind = "openai"\nmodel = "x"\n[[model.then]]\n'
-            'kind = "openai"\nmodel = "y"\nbase_ur = "z"',
+            '[[model.then]]\nkind = "openai"\nmodel = "y"\nbase_ur = "z"',
             "unknown key `base_ur` in [model.then.0]. Did you mean `base_url`?",
         ),
         (

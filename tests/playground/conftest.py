@@ -79,7 +79,7 @@ async def open_socket(
 def eventually() -> Eventually:
     async def wait(condition: Callable[[], Any]) -> None:
         async with asyncio.timeout(GIVE_UP):
-            while not condition():  # noqa: ASYNC110  # a condition has no event
+            while not condition():  # a condition has no event
                 await asyncio.sleep(POLL)
 
     return wait

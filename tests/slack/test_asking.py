@@ -234,3 +234,18 @@ async def test_nothing_the_bot_posts_unfurls(bench: Bench) -> None:
     for args in bench.calls("chat.postMessage"):
         assert args["unfurl_links"] is False
         assert args["unfurl_media"] is False
+
+
+async def test_the_message_shortcut_asks_about_an_alert_in_its_thread_once(
+    running: Running, tmp_path: Path
+) -> None:
+    model = answering()
+    async with bot_in(running, tmp_path, model=lambda: model) as bench:
+        alert = next(m for m in bench.pg.world.top_level(INC) if m.bot_id == "B0ALERTS")
+        for user in ("maya", "jonas"):
+            bench.pg.people.shortcut(user, INC, alert.ts, "ask_about_this")
+        await bench.reply(alert.ts)
+        assert len(await bench.store.recent(5)) == 1
+        run = await bench.service.find(bench.slack.identity.key(INC, alert.ts))
+        assert run is not None, "a stop emoji on the alert leads to the run"
+    assert "What caused this? FIRING: checkout error rate" in model.requests[0].question.text

@@ -32,8 +32,8 @@ FAULTS: tuple[dict[str, Any], ...] = (
 async def test_a_hundred_questions_in_a_storm_of_faults_get_one_reply_each(
     running: Running, tmp_path: Path
 ) -> None:
-    print(f"STORM_SEED={SEED}")  # noqa: T201 - to play it again
-    chance = random.Random(SEED)  # noqa: S311 - a storm, not a secret
+    print(f"STORM_SEED={SEED}")
+    chance = random.Random(SEED)
     running.playground.faults.reseed(SEED)
     limits = Limits(deadline_seconds=900.0)
     queue = QueueLimits(running=200, waiting=200, waiting_seconds=3_600)

@@ -111,7 +111,7 @@ async def test_a_fix_that_takes_the_lines_back_speaks_for_the_cause(shop: Shop) 
     shop.incidents[0] |= {"status": "resolved", "resolved_at": stamp(ONSET + HOUR / 2)}
     result = await ranked(shop.open(), NOW + HOUR)
     assert "taken back to 100% by 11" in _why(result)
-    assert "resolved 10 min after the same service's 11" in _why(result)
+    assert "resolved 10 min after 11 followed 10" in _why(result)
 
 
 async def test_an_expired_certificate_is_no_deploys_fault(shop: Shop) -> None:
