@@ -80,15 +80,13 @@ def _tell(address: str, public_url: str, slack: SlackApp | None, *, as_json: boo
         team = slack.identity.team if slack else None
         say(json.dumps({"address": address, "public_url": public_url, "slack_team": team}))
         return
-    if slack is None:
-        say(
-            "No Slack tokens: only the pages are served. `oncall-bot manifest --link` makes the app."
-        )
-    else:
-        say(f"Listening in Slack as @{slack.identity.name} (team {slack.identity.team})")
     say(f"Serving {address} (Ctrl-C ends it)")
     if public_url != address:
         say(f"Trace links start with {public_url}")
+    if slack is not None:
+        say(f"Listening in Slack as @{slack.identity.name} (team {slack.identity.team})")
+    else:
+        say("No Slack tokens, so only the pages: `oncall-bot manifest --link` makes the app.")
 
 
 def _told_to_end() -> asyncio.Event:

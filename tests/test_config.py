@@ -36,7 +36,6 @@ def refusal(root: Path) -> str:
 def test_an_empty_file_means_the_defaults(tmp_path: Path) -> None:
     settings = load(written(tmp_path, ""))
     assert settings.limits == Limits()
-    assert settings.web.url == "http://127.0.0.1:8410"
     assert settings.store.url == "sqlite:///.oncall/oncall.db"
     assert settings.model.kind == "rules"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tools.diffs import FileDiff
 from tools.records import FileKind
@@ -32,6 +33,14 @@ _RISKY_KEY = re.compile(
     r"|replicas|concurrency|threshold|deadline|buffer|interval|maxsize)[\w.-]*[\"']?\s*[:=]",
     re.IGNORECASE,
 )
+_NAME = re.compile(
+    r"[A-Za-z]\w*(?:_\w+)+|_\w*[a-z]\w{4,}|[a-z]+(?:[A-Z]\w*)+|[A-Z]\w+[a-z][A-Z]\w*"
+)
+_PACKAGING = re.compile(
+    r"^__|_requires?$|version|^(?:sys_platform|package_data|package_dir|entry_points|packages)$",
+    re.IGNORECASE,
+)
+"""Names that every package holds, whatever it does."""
 _VERSION_LINE = re.compile(r"^\W*_*version_*\b", re.IGNORECASE)
 
 
@@ -55,6 +64,13 @@ class ChangeText:
     def length(self) -> int:
         """Characters that run, the measure of how easily a word is in it by chance."""
         return len(self.added.text) + len(self.removed.text) + len(self.paths.text)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of code in it: with an underscore or a capital inside, not those of packaging."""
+        lines = (*self.added_lines, *self.removed_lines)
+        found = {name for line in lines for name in _NAME.findall(line[:400])}
+        return frozenset(name for name in found if len(name) > 7 and not _PACKAGING.search(name))
 
     def hits(self, term: Term) -> float:
         """How often the term is in the change; inert text and paths at their own worth."""
@@ -90,6 +106,10 @@ def change_text(diffs: Sequence[FileDiff]) -> ChangeText:
         removed_lines=_significant(removed) - both,
         cut=any(diff.cut for diff in diffs),
     )
+
+
+def names_of(text: ChangeText | None) -> frozenset[str]:
+    return text.names if text else frozenset()
 
 
 def share_undone(change: ChangeText, later: ChangeText) -> float:

@@ -27,6 +27,7 @@ RECENT_HALVES_EVERY = timedelta(hours=24)
 TIE_SHARE = 0.12
 """Incidents whose points differ by less than this share of the best cannot be told apart."""
 
+_CHANNEL = re.compile(r"#?\b(?:inc|incident|sev\d?)[-_]([\w-]*[a-z][\w-]*)", re.IGNORECASE)
 _WORDS_ABOUT_ANY = frozenset({"incident", "outag", "alert", "page", "latest", "current", "ongo"})
 
 
@@ -85,6 +86,7 @@ class IncidentIndex:
         return self._by_words(query, known, now)
 
     def _by_words(self, query: str, known: Sequence[Incident], now: datetime) -> Matches:
+        query = channel_words(query)
         services = frozenset(self._catalog.mentioned(query))
         wanted = [word for word in plain_words(query) if word not in _WORDS_ABOUT_ANY]
         titles = {one.id: frozenset(plain_words(one.title)) for one in known}
@@ -113,6 +115,11 @@ class IncidentIndex:
             return SERVICE_POINTS
         near = {name for service in services for name in self._catalog.dependents(service, 1)}
         return NEIGHBOUR_POINTS if own & near else 0.0
+
+
+def channel_words(text: str) -> str:
+    """``#inc-20261129-checkout`` as words: channels are named for what they are about."""
+    return _CHANNEL.sub(lambda found: re.sub(r"[-_\d]+", " ", found[1]), text)
 
 
 def _as_of(incident: Incident, now: datetime) -> Incident:

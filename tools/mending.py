@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 from tools.candidates import Candidate, Later
 from tools.catalog import Catalog
-from tools.evidence import ChangeText, share_undone
+from tools.evidence import ChangeText, names_of, share_undone
 from tools.records import Deploy, Incident, LaterDeploy, Mending
 from tools.symptoms import Term
 from tools.wording import clean, span
@@ -35,14 +35,6 @@ RARE = 2
 SHOWN = 12
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
-_NAME = re.compile(
-    r"[A-Za-z]\w*(?:_\w+)+|_\w*[a-z]\w{4,}|[a-z]+(?:[A-Z]\w*)+|[A-Z]\w+[a-z][A-Z]\w*"
-)
-_PACKAGING = re.compile(
-    r"^__|_requires?$|version|^(?:sys_platform|package_data|package_dir|entry_points|packages)$",
-    re.IGNORECASE,
-)
-"""Names that every package holds, whatever it does."""
 _BROAD = re.compile(r"^[A-Z]{1,4}$|(?:Error|Exception|Warning)$|^\d+$")
 """Precise words that are the same in many failures."""
 _SIGNS = re.compile(r"[\"'`]")
@@ -128,11 +120,17 @@ def _own(suspect: Candidate, terms: Sequence[Term]) -> Iterator[_Held]:
         share = share_undone(change, later.text)
         if share >= UNDONE_FULLY or (left < stood and left / size <= LITTLE_LEFT):
             yield _Held(later, Mending.TAKES_BACK, f"reverts it in effect: it {undone}")
-        elif share >= UNDONE_ENOUGH and size - left >= FEWEST_LINES:
+        elif _part(share, stood, left, size):
             still = _still(came, terms)
             yield _Held(later, Mending.PARTLY, f"does not take back all: it {undone}{still}")
         else:
             yield _Held(later, Mending.NOTHING, f"does not take back what {name} changed")
+
+
+def _part(share: float, stood: int, left: int, size: int) -> bool:
+    """Whether enough was taken back, by this deploy or with those before it, to be no chance."""
+    together = left < stood and (size - left) / size >= UNDONE_ENOUGH
+    return size - left >= FEWEST_LINES and (share >= UNDONE_ENOUGH or together)
 
 
 def _still(came: set[str], terms: Sequence[Term]) -> str:
@@ -157,8 +155,8 @@ def _others(
     """Services between the suspect and the incident: a deploy that adapts to the change."""
     own = {catalog.canonical(name) for name in incident.services}
     users = set(catalog.dependents(suspect.deploy.service))
-    known = Counter(name for one in candidates for name in names_in(one.text))
-    touched = frozenset(name for name in names_in(suspect.text) if known[name] <= RARE)
+    known = Counter(name for one in candidates for name in names_of(one.text))
+    touched = frozenset(name for name in names_of(suspect.text) if known[name] <= RARE)
     name = version_of(suspect.deploy)
     seen: set[str] = set()
     for candidate in candidates:
@@ -184,17 +182,8 @@ def _adapts(
     said = [
         t.shown for t in terms if t.precise and not _BROAD.search(t.shown) and text.hits(t) >= 1
     ]
-    shared = sorted(touched & names_in(text), key=lambda name: (-len(name), name))
+    shared = sorted(touched & names_of(text), key=lambda name: (-len(name), name))
     return tuple(dict.fromkeys([*said[:2], *shared[:2]]))[:3]
-
-
-def names_in(text: ChangeText | None) -> frozenset[str]:
-    """The names of code in changed lines that run: with an underscore or a capital inside."""
-    if text is None:
-        return frozenset()
-    lines = (*text.added_lines, *text.removed_lines)
-    found = {name for line in lines for name in _NAME.findall(line[:400])}
-    return frozenset(name for name in found if len(name) > 7 and not _PACKAGING.search(name))
 
 
 def _sentence(one: _Held, suspect: Candidate, ended: Incident | None) -> str:
@@ -210,10 +199,12 @@ def _sentence(one: _Held, suspect: Candidate, ended: Incident | None) -> str:
 
 
 def _last_before_end(held: Sequence[_Held], incident: Incident) -> _Held | None:
-    """The last deploy out shortly before the incident ended, the likeliest of several first."""
+    """The last deploy before the incident ended, of the likeliest service."""
     near = [one for one in held if ended_with(one.later, incident)]
     telling = [one for one in near if one.mending is not Mending.NOTHING] or near
-    return max(telling, key=lambda one: one.later.deploy.at or _NEVER, default=None)
+    services = {one.later.deploy.service for one in telling[:1]}
+    same = [one for one in near if one.later.deploy.service in services]
+    return max(same, key=lambda one: one.later.deploy.at or _NEVER, default=None)
 
 
 def ended_with(later: Later, incident: Incident) -> bool:

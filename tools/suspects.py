@@ -16,7 +16,7 @@ from tools.candidates import RECENT, Candidate, Candidates, Later, gather, links
 from tools.catalog import Catalog
 from tools.causes import external_cause, kinships_of
 from tools.corpus import Corpus, Found, share_of
-from tools.evidence import share_undone
+from tools.evidence import names_of, share_undone
 from tools.history import DeployHistory
 from tools.mending import (
     RARE,
@@ -24,7 +24,6 @@ from tools.mending import (
     UNDONE_FULLY,
     ended_with,
     find_mending,
-    names_in,
     none_mends,
 )
 from tools.next_action import next_action
@@ -265,9 +264,9 @@ class _Ranking:
                 return 1.0, f"resolved {after} {clean(later.deploy.label, 40)} followed {label}"
         if candidate.link is None or not candidate.link.upstream:
             return 0.0, ""
-        names = names_in(candidate.text) & self._rare
+        names = names_of(candidate.text) & self._rare
         for later in self._enders:
-            shared = sorted(names & names_in(later.text), key=lambda name: (-len(name), name))
+            shared = sorted(names & names_of(later.text), key=lambda name: (-len(name), name))
             if shared and later.deploy.service != candidate.deploy.service:
                 name = f"`{clean(shared[0], 40)}`"
                 ended = f"resolved {self._after_end(later)} {named(later.deploy)}"
@@ -350,7 +349,7 @@ def _ends(
     }
     if not enders:
         return (), frozenset()
-    known = Counter(name for one in candidates for name in names_in(one.text))
+    known = Counter(name for one in candidates for name in names_of(one.text))
     ordered = sorted(enders.values(), key=lambda later: str(later.deploy.at), reverse=True)
     return tuple(ordered), frozenset(name for name in known if known[name] <= RARE)
 

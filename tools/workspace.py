@@ -16,13 +16,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from tools.backstage import with_backstage
 from tools.base import Tool
 from tools.catalog import Catalog, closest
+from tools.get_commit import GetCommit
 from tools.get_diff import GetDiff
 from tools.history import DeployHistory
 from tools.incidents import IncidentIndex
+from tools.read_file import ReadFile
 from tools.read_result import ReadResult
 from tools.records import ChangeKind, Deploy, Incident, Service
+from tools.repositories import Repositories
+from tools.search_code import SearchCode
 from tools.search_deploy import SearchDeploy
 from tools.search_incident import SearchIncident
 from tools.sources.base import DeploySource, Fetched, IncidentSource
@@ -100,7 +105,9 @@ def open_workspace(root: Path) -> Workspace:
     config = root / CONFIG_NAME
     settings = _settings(config)
     services, notes = _services(settings.services, root)
-    catalog = Catalog(services)
+    completed, more_notes = with_backstage(services, root)
+    notes += more_notes
+    catalog = Catalog(completed)
     notes += catalog.clashes()
     deploys: list[DeploySource] = [_deploy_source(settings.sources.deploys, catalog, root, config)]
     changes = _file(settings.sources.changes, root, "changes.jsonl")
@@ -122,10 +129,14 @@ def read_tools(workspace: Workspace) -> tuple[Tool[Any], ...]:
     """The read tools over a workspace, in the order that the model sees them."""
     history = DeployHistory(workspace.deploy_sources, workspace.catalog)
     incidents = IncidentIndex(workspace.incident_sources, workspace.catalog)
+    repositories = Repositories(history, workspace.catalog)
     return (
         SearchIncident(incidents),
         SearchDeploy(history, workspace.catalog, incidents),
         GetDiff(history, workspace.catalog),
+        GetCommit(repositories),
+        ReadFile(repositories),
+        SearchCode(repositories),
         ReadResult(),
     )
 

@@ -127,6 +127,7 @@ def _cause(request: Request, said: Said) -> None:
         _diff_claim(*diff, said, words)
         if not _tells_code(diff[1], words):
             _files_claim(*diff, said)
+            _names_claim(*diff, said)
     if len(value.suspects) > 1:
         second = value.suspects[1]
         why = second.reasons[0].text if second.reasons else "ranked second"
@@ -182,7 +183,8 @@ def _changes(part: Part, request: Request, said: Said) -> None:
         _diff_claim(found[0], diff, said)
         if not any(p.kind is PartKind.CAUSE for p in request.question.parts):
             _files_claim(found[0], diff, said)
-            _names_claim(found[0], diff, said)
+            if len([h for h in diff.highlights if not is_bump(h)]) < ENOUGH:
+                _names_claim(found[0], diff, said)
             _commits_claim(found[0], diff, said)
         return
     asked = part.deploy.asked if part.deploy else None
@@ -297,8 +299,6 @@ def _files_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
 def _names_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
     """The names that came and went, for changes in which no setting tells what they are about."""
     lead = name_of(diff.deploy)
-    if len([h for h in diff.highlights if not is_bump(h)]) >= ENOUGH:
-        return
     if diff.names_added:
         names = ", ".join(f"`{name}`" for name in diff.names_added[:5])
         said.claim(f"{lead} brings {names}", seen)

@@ -7,6 +7,7 @@ import json
 from bot.loop.journal import MemoryJournal, ModelCalled, ModelFailed
 from bot.loop.limits import Limits
 from bot.loop.outcome import Answer, Failure
+from bot.loop.replay import Same, replay
 from bot.loop.toolbox import Toolbox
 from models.model_server import Says, Status, model_server
 from models.script import HEADLINE
@@ -71,6 +72,7 @@ async def test_a_context_that_is_too_long_is_cut_once_and_the_answer_still_holds
     assert cuts(journal) == [0, 0, 0, 1, 1]
     before, after = (json.dumps(server.asked[n].body["messages"])[:-1] for n in (3, 4))
     assert after.startswith(before), "only a cut changes what was sent"
+    assert isinstance(await replay(journal, tools()), Same), "the cut is recorded"
 
 
 async def test_a_request_is_cut_before_it_is_sent_where_it_would_pass_its_limit(
@@ -83,6 +85,7 @@ async def test_a_request_is_cut_before_it_is_sent_where_it_would_pass_its_limit(
     assert isinstance(outcome, Answer), outcome
     assert cuts(journal)[0] == 0
     assert cuts(journal)[-1] == 2
+    assert isinstance(await replay(journal, tools()), Same)
 
 
 async def test_a_cut_run_resumes_with_the_same_bytes(wire: Wire, alone: Alone) -> None:

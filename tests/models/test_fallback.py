@@ -11,6 +11,7 @@ from bot.loop.journal import MemoryJournal, ModelFailed
 from bot.loop.limits import Limits, StopReason
 from bot.loop.outcome import Answer, Failure
 from bot.loop.question import parse
+from bot.loop.replay import Same, replay
 from bot.loop.toolbox import Toolbox
 from bot.loop.wire import Finish, Model, ModelError, ModelErrorKind, Request, Turn
 from bot.models.fallback import FIRST_SECONDS, PROBE_SECONDS, Breaker, FallbackModel
@@ -18,7 +19,7 @@ from bot.models.rules import RulesModel
 from bot.playground.incident import DemoIncident, make_demo_workspace
 from models.model_server import Hangs, Play, Resets, Says, Status, model_server
 from models.script import ANSWER, DIFF, GOOD, SEARCH
-from models.wires import MESSAGES, TEXT, TOOLS, Fallback, Wire, ask
+from models.wires import MESSAGES, TEXT, TOOLS, Fallback, Wire, ask, canned
 from support.scripted import FakeTime, NoRedaction, ScriptedModel, called, stop_after, turn
 from tools.workspace import open_workspace, read_tools
 
@@ -98,7 +99,8 @@ async def test_an_outage_in_the_middle_of_a_run_is_taken_over_with_all_that_was_
     assert len(first.asked) == 1 + asked
     failed = [event for event in journal.events if isinstance(event, ModelFailed)]
     assert len(failed) == asked
-    assert failed[-1].again_in is None
+    assert failed[-1].again_in == 0, "the next model was asked at once"
+    assert isinstance(await replay(journal, canned()), Same), "and it replays"
     assert "payments-api 4471" in second.asked[0].raw.decode()
 
 

@@ -105,7 +105,7 @@ async def test_a_deploy_that_does_not_exist_is_said_not_to(demo: tuple[Path, dat
 async def test_who_deployed_web_last_and_when(demo: tuple[Path, datetime]) -> None:
     answer, _ = await ask(demo, "Who deployed web last, and when?")
     assert "Deploy 4470 (web" in answer.headline
-    assert "2026-11-29 01:05 UTC, by release-bot" in answer.headline
+    assert "started 2026-11-29 01:01 UTC, finished 01:05 UTC, by release-bot" in answer.headline
 
 
 async def test_who_deployed_a_number(demo: tuple[Path, datetime]) -> None:

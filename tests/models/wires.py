@@ -61,9 +61,12 @@ async def ask(
     return await run(
         asked(question),
         model,
-        tools
-        or Toolbox([Canned("search_deploy", ranking()), Canned("get_diff", diff())], NoRedaction()),
+        tools or canned(),
         limits or Limits(),
         journal or MemoryJournal(),
         stop or stop_after(),
     )
+
+
+def canned() -> Toolbox:
+    return Toolbox([Canned("search_deploy", ranking()), Canned("get_diff", diff())], NoRedaction())
