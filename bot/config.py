@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import (
@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 
 from bot.loop.limits import Limits
+from bot.models.settings import ModelSettings
 from bot.slack.settings import SlackSettings
 from tools.catalog import closest
 
@@ -59,12 +60,6 @@ class StoreSettings(Section):
     """``sqlite:///FILE``, relative to the workspace."""
 
     url: str = f"sqlite:///{STATE_FOLDER}/oncall.db"
-
-
-class ModelSettings(Section):
-    """``rules`` needs no key and no network."""
-
-    kind: Literal["rules"] = "rules"
 
 
 class RunSettings(Section):
@@ -177,8 +172,12 @@ def _unknown(place: tuple[str, ...]) -> str:
 
 def _known(sections: tuple[str, ...]) -> tuple[str, ...]:
     model: type[BaseModel] = Settings
-    for section in sections:
+    path = iter(sections)
+    for section in path:
         field: Any = model.model_fields[section].annotation
+        if parts := get_args(field):  # a list of sections, or a table of them: skip its index
+            next(path, None)
+            field = next(part for part in parts if hasattr(part, "model_fields"))
         model = field
     more = () if sections else _OF_THE_WORKSPACE
     return (*model.model_fields, *more)

@@ -9,13 +9,16 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.config import STATE_FOLDER, Settings
-from bot.loop.journal import Event
+from bot.loop.journal import Event, ModelReturned
 from bot.loop.stopping import Clock
 from bot.loop.toolbox import Toolbox
-from bot.loop.wire import Model
-from bot.models.rules import RulesModel
+from bot.models.fallback import Breaker
+from bot.models.make import make_model
+from bot.models.prices import Spending
+from bot.models.settings import ModelSettings
 from bot.redact import Redactor
 from bot.runs.dispatch import QueueLimits
 from bot.runs.errors import StoreError
@@ -26,6 +29,9 @@ from bot.runs.service import NoWorkbenchError, RunService, Workbench
 from bot.runs.store import Store
 from bot.runs.surface import Surface
 from tools.workspace import WorkspaceError, open_workspace, read_tools
+
+if TYPE_CHECKING:
+    from tools.http import HttpClient
 
 KEY_NAME = "signing.key"
 
@@ -101,13 +107,24 @@ async def open_bot(
     """
     notes = open_workspace(root).notes
     file = database(root, settings)
-    async with open_store(root, settings) as store:
+    clock = Clock()
+    breaker = Breaker(clock.monotonic)
+    spending = Spending(settings.model.prices, clock.now)
+
+    def seen(run: str, event: Event) -> None:
+        if isinstance(event, ModelReturned):
+            spending.add(event.turn)
+        observe(run, event)
+
+    async with open_store(root, settings) as store, _http(settings.model) as client:
         with Owner(file.with_name(f"{file.name}.owners")) as owner:
             service = RunService(
                 store=store,
                 owner=owner,
                 surfaces=surfaces,
-                model=lambda: make_model(settings),
+                model=lambda: make_model(
+                    settings.model, client, breaker, clock, spent_today=spending.today
+                ),
                 workbench=lambda _: _workbench(root),
                 redactor=Redactor,
                 workspace=str(root),
@@ -117,8 +134,8 @@ async def open_bot(
                     waiting=settings.runs.waiting,
                     waiting_seconds=settings.runs.waiting_seconds,
                 ),
-                clock=Clock(),
-                observe=observe,
+                clock=clock,
+                observe=seen,
             )
             try:
                 yield Bot(store, service, notes)
@@ -126,10 +143,16 @@ async def open_bot(
                 await service.close(0.0)
 
 
-def make_model(settings: Settings) -> Model:
-    match settings.model.kind:
-        case "rules":
-            return RulesModel()
+@asynccontextmanager
+async def _http(settings: ModelSettings) -> AsyncIterator[HttpClient | None]:
+    """The connections to models, where one is configured."""
+    if not settings.endpoints:
+        yield None
+        return
+    from tools.http import HttpClient  # noqa: PLC0415 - the rules model loads no HTTP
+
+    async with HttpClient() as client:
+        yield client
 
 
 def _workbench(root: Path) -> Workbench:

@@ -68,8 +68,8 @@ class ChangeText:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of code in it: with an underscore or a capital inside, not those of packaging."""
-        lines = (*self.added_lines, *self.removed_lines)
-        found = {name for line in lines for name in _NAME.findall(line[:400])}
+        lines = "\n".join((*self.added_lines, *self.removed_lines))
+        found = set(_NAME.findall(lines[:CHARACTERS_KEPT]))
         return frozenset(name for name in found if len(name) > 7 and not _PACKAGING.search(name))
 
     def hits(self, term: Term) -> float:

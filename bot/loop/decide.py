@@ -18,7 +18,7 @@ from bot.loop.repeats import canonical
 from bot.loop.scratchpad import Scratchpad
 from bot.loop.stopping import Cut
 from bot.loop.toolbox import BadCall, Toolbox, parse_arguments
-from bot.loop.wire import Finish, ModelError, ToolCall, Turn
+from bot.loop.wire import Finish, ModelError, ModelErrorKind, ToolCall, Turn
 from tools.base import Arguments, Effect, Tool
 
 
@@ -103,6 +103,8 @@ def decide(reply: Reply, pad: Scratchpad, tools: Toolbox, limits: Limits) -> Dec
     match reply:
         case Cut(reason=reason, by=by):
             return Halt(reason, f"Stopped by {by}." if by else "")
+        case ModelError(kind=ModelErrorKind.REFUSED, message=message):
+            return Halt(StopReason.REFUSED, message)
         case ModelError(message=message):
             return Halt(StopReason.MODEL_UNAVAILABLE, message)
         case Turn(finish=Finish.REFUSAL):

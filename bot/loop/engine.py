@@ -29,12 +29,12 @@ from bot.loop.outcome import Outcome
 from bot.loop.prompt import BUDGET_LOW, LAST_STEP, SYSTEM
 from bot.loop.question import Question
 from bot.loop.recorder import Recorder
-from bot.loop.scratchpad import Scratchpad, Step, assemble, first_notice
+from bot.loop.scratchpad import Scratchpad, Step, assemble, first_notice, fitted
 from bot.loop.settle import failure, settled
 from bot.loop.state import Phase, State, move
 from bot.loop.stopping import Cut, Stop
 from bot.loop.toolbox import Toolbox
-from bot.loop.wire import Model, ModelError, Request, Turn
+from bot.loop.wire import Model, ModelError, ModelErrorKind, Request, Turn
 
 BUDGET_LOW_SHARE = 0.85
 """Of the token budget: beyond it the model is told to answer now."""
@@ -60,8 +60,14 @@ async def run(
     recorder.note(_started(question, model, tools, limits))
     state = State.THINK
     for number in range(1, limits.max_steps + 1):
-        request = assemble(pad, tools, limits)
-        reply = await call(model, request, number, limits, stop, recorder)
+        pad, request = fitted(pad, tools, limits)
+        reply = await call(model, request, number, limits, stop, recorder, shortened=pad.cut)
+        if _too_long(reply) and request.can_shrink:
+            pad = pad.with_cut(pad.most_cut)
+            request = assemble(pad, tools, limits)
+            reply = await call(model, request, number, limits, stop, recorder, shortened=pad.cut)
+        if isinstance(reply, Turn):
+            pad = replace(pad, model=reply.model)
         decision = decide(reply, pad, tools, limits)
         recorder.note(_decided(number, reply, decision))
         match decision:
@@ -87,6 +93,10 @@ async def run(
         state = move(state, State.THINK)
     move(state, State.STOPPED)
     return await _end(failure(StopReason.STEP_CAP, Phase.APPEND, pad), recorder)
+
+
+def _too_long(reply: Turn | ModelError | Cut) -> bool:
+    return isinstance(reply, ModelError) and reply.kind is ModelErrorKind.CONTEXT_TOO_LONG
 
 
 def _started(question: Question, model: Model, tools: Toolbox, limits: Limits) -> RunStarted:

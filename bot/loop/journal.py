@@ -53,7 +53,10 @@ class RunStarted(Entry):
 
 
 class ModelCalled(Entry):
-    """ASSEMBLE is done, CALL begins. ``kept`` messages are as before, ``added`` are new blobs."""
+    """ASSEMBLE is done, CALL begins. ``kept`` messages are as before, ``added`` are new blobs.
+
+    ``cut`` counts the oldest observations that are shown by one line only.
+    """
 
     kind: Literal["model_called"] = "model_called"
     step: int
@@ -63,6 +66,11 @@ class ModelCalled(Entry):
     kept: int
     added: tuple[str, ...]
     size: int
+    cut: int = 0
+
+    @property
+    def part(self) -> str:
+        return f"cut {self.cut}" if self.cut else ""
 
 
 class ModelReturned(Entry):

@@ -32,6 +32,8 @@ from tools.base import Status, ToolResult
 
 CHARS_A_TOKEN = 3.5
 """A cautious estimate, for models that report no usage."""
+CUT_TO = 0.6
+"""Of a request's tokens: what a context cut leaves, so that the next cut is steps away."""
 
 
 class Origin(StrEnum):
@@ -65,6 +67,15 @@ class Observation:
         """Only what a tool itself returned, and returned well, supports a claim (M20)."""
         return self.origin is Origin.RAN and self.result.status is not Status.ERROR
 
+    @property
+    def one_line(self) -> str:
+        """What is left of it after a context cut, or all of it where that is no longer."""
+        line = (
+            f"[{self.id}] {self.result.status.value} {self.result.summary}\n"
+            f'(shortened; read_result(observation="{self.id}") shows its text again)'
+        )
+        return line if self.origin is Origin.RAN and len(line) < len(self.shown) else self.shown
+
 
 @dataclass(frozen=True)
 class Step:
@@ -86,13 +97,27 @@ class Step:
 
 @dataclass(frozen=True)
 class Scratchpad:
+    """``cut`` counts the oldest observations that are shown by their one line only (a context cut);
+    ``cut_now`` says that it grew since the last request.
+    """
+
     question: Question
     model: str
     steps: tuple[Step, ...] = ()
     opening_notice: str = ""
+    cut: int = 0
+    cut_now: bool = False
 
     def with_step(self, step: Step) -> Scratchpad:
-        return replace(self, steps=(*self.steps, step))
+        return replace(self, steps=(*self.steps, step), cut_now=False)
+
+    def with_cut(self, cut: int) -> Scratchpad:
+        return self if cut <= self.cut else replace(self, cut=cut, cut_now=True)
+
+    @property
+    def most_cut(self) -> int:
+        """The observations that a cut may shorten: all but those of the newest step."""
+        return len(self.observations) - sum(len(step.observations) for step in self.steps[-1:])
 
     @cached_property
     def observations(self) -> tuple[Observation, ...]:
@@ -173,12 +198,15 @@ def tokens_of(step: Step) -> int:
     return round(sent + got)
 
 
-def messages_of(step: Step) -> tuple[Message, ...]:
+def messages_of(step: Step, cut: frozenset[str]) -> tuple[Message, ...]:
     """What one step adds to every later request. Every echoed call gets a result."""
     messages: list[Message] = []
     if step.echoed:
         messages.append(AssistantMessage(turn=step.turn))
-    results = [ResultMessage(call_id=o.call_id, text=o.shown) for o in step.observations]
+    results = [
+        ResultMessage(call_id=o.call_id, text=o.one_line if o.id in cut else o.shown)
+        for o in step.observations
+    ]
     if step.notice and results:
         newest = results[-1]
         results[-1] = newest.model_copy(update={"text": f"{newest.text}\n\n{step.notice}"})
@@ -197,13 +225,15 @@ def assemble(pad: Scratchpad, tools: Toolbox, limits: Limits) -> Request:
     first = opening(pad.question)
     if pad.opening_notice:
         first = f"{first}\n\n{pad.opening_notice}"
-    before = [message for step in pad.steps[:-1] for message in messages_of(step)]
-    newest = [message for step in pad.steps[-1:] for message in messages_of(step)]
+    cut = frozenset(o.id for o in pad.observations[: pad.cut])
+    before = [message for step in pad.steps[:-1] for message in messages_of(step, cut)]
+    newest = [message for step in pad.steps[-1:] for message in messages_of(step, cut)]
     return Request(
         system=SYSTEM,
         tools=tools.specs,
         messages=(UserMessage(text=first), *before, *newest),
-        kept=1 + len(before) if pad.steps else 0,
+        kept=_kept(pad, len(before)),
+        can_shrink=pad.cut < pad.most_cut,
         question=pad.question,
         seen=tuple(
             Seen(
@@ -219,6 +249,28 @@ def assemble(pad: Scratchpad, tools: Toolbox, limits: Limits) -> Request:
         ),
         last=len(pad.steps) + 1 >= limits.max_steps,
     )
+
+
+def _kept(pad: Scratchpad, before: int) -> int:
+    if not pad.steps:
+        return 0
+    return 1 if pad.cut_now else 1 + before
+
+
+def fitted(pad: Scratchpad, tools: Toolbox, limits: Limits) -> tuple[Scratchpad, Request]:
+    """ASSEMBLE within a request's limit: the oldest observations are cut first, if need be.
+
+    Nothing is forgotten: results stay evidence, and repeats are still found.
+    """
+    request = assemble(pad, tools, limits)
+    if request.size / CHARS_A_TOKEN <= limits.request_tokens:
+        return pad, request
+    for cut in range(pad.cut + 1, pad.most_cut + 1):
+        pad = pad.with_cut(cut)
+        request = assemble(pad, tools, limits)
+        if request.size / CHARS_A_TOKEN <= limits.request_tokens * CUT_TO:
+            break
+    return pad, request
 
 
 def show(observation: str, result: ToolResult, cap: int) -> str:

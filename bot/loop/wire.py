@@ -7,7 +7,7 @@ loop and not beside the adapters because the loop may not import them.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -108,7 +108,7 @@ class Request(Wire):
 
     ``question``, ``seen`` and ``last`` carry the same as data, for a model that reads no prose.
     ``last`` says that only ``answer`` counts now (M15). The first ``kept`` messages stood in the
-    request before, byte for byte.
+    request before, byte for byte. ``can_shrink``: older observations could still be cut.
     """
 
     system: str
@@ -118,6 +118,7 @@ class Request(Wire):
     seen: tuple[Seen, ...]
     kept: int = 0
     last: bool = False
+    can_shrink: bool = False
 
     @property
     def size(self) -> int:
@@ -161,4 +162,16 @@ class Model(Protocol):
 
     async def complete(self, request: Request) -> Turn:
         """The model's turn. Raises ``ModelError``."""
+        ...
+
+
+@runtime_checkable
+class Relay(Protocol):
+    """A ``Model`` with others behind it. The loop says when the next one takes over."""
+
+    @property
+    def has_next(self) -> bool: ...
+
+    def hand_over(self, error: ModelError) -> bool:
+        """Go on with the next model for the rest of the run. ``False``: this failure stands."""
         ...

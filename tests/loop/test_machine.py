@@ -76,6 +76,9 @@ def keeps_its_promises(life: Life, limits: Limits) -> None:
         no_observation_is_over_the_cap(request, limits)
     for before, after in zip(world.requests, world.requests[1:], strict=False):
         assert (before.system, before.tools) == (after.system, after.tools)
+        if after.kept == 1 and after.messages[1:2] and len(before.messages) > 1:
+            assert after.messages[:1] == before.messages[:1], "a context cut"
+            continue
         assert after.messages[: len(before.messages)] == before.messages
         retried = after.messages == before.messages
         assert after.kept == (before.kept if retried else len(before.messages))

@@ -96,7 +96,7 @@ class ScriptedModel:
             case ModelError():
                 raise play
             case Turn():
-                return play
+                return play.model_copy(update={"model": self.name})
             case _:
                 return await play(request)
 

@@ -98,4 +98,12 @@ def test_the_read_tools_come_in_a_fixed_order(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     shop.service("web")
     names = [tool.name for tool in read_tools(shop.open())]
-    assert names == ["search_incident", "search_deploy", "get_diff", "read_result"]
+    assert names == [
+        "search_incident",
+        "search_deploy",
+        "get_diff",
+        "get_commit",
+        "read_file",
+        "search_code",
+        "read_result",
+    ]
