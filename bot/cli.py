@@ -147,11 +147,54 @@ def playground(arguments: Annotated[list[str] | None, typer.Argument()] = None) 
 
 
 @app.command()
-def doctor(workspace: Workspace = Path(), as_json: AsJson = False) -> None:  # noqa: FBT002
-    """Look for what is missing for the bot to work in Slack, and name each fix."""
-    from bot.examining import examine_slack  # noqa: PLC0415
+def doctor(
+    workspace: Workspace = Path(),
+    model: Annotated[  # noqa: FBT002
+        bool, typer.Option("--model", help="Look at the language models instead of Slack.")
+    ] = False,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Look for what is missing for the bot to work, and name each fix."""
+    from bot.examining import examine_models, examine_slack  # noqa: PLC0415
 
-    raise typer.Exit(_run(examine_slack(workspace.expanduser().absolute(), as_json=as_json)))
+    root = workspace.expanduser().absolute()
+    work = examine_models if model else examine_slack
+    raise typer.Exit(_run(work(root, as_json=as_json)))
+
+
+@app.command()
+def replay(
+    run: Annotated[str, typer.Argument(help="A run's id, or `last`.")],
+    step: Annotated[
+        int, typer.Option("--from", metavar="N", min=0, help="Go on live from this step.")
+    ] = 0,
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="With --from: the model to go on with.")
+    ] = "rules",
+    workspace: Workspace = Path(),
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Drive a run again from its journal: offline, or live from a step with another model."""
+    from bot.replaying import fork_run, replay_run  # noqa: PLC0415
+
+    root = workspace.expanduser().absolute()
+    if step:
+        raise typer.Exit(_run(fork_run(root, run, step, model, as_json=as_json)))
+    raise typer.Exit(_run(replay_run(root, run, as_json=as_json)))
+
+
+@app.command()
+def compare(
+    first: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or `last`.")],
+    second: Annotated[str, typer.Argument(metavar="RUN", help="Another one's.")],
+    workspace: Workspace = Path(),
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Print the first difference of two runs."""
+    from bot.replaying import compare_runs  # noqa: PLC0415
+
+    root = workspace.expanduser().absolute()
+    raise typer.Exit(_run(compare_runs(root, first, second, as_json=as_json)))
 
 
 @app.command()

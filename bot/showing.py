@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bot.asking import as_json as run_as_json
 from bot.config import load
+from bot.costs import cost_of_run
 from bot.loop.journal import EVENT
 from bot.runs.journal import StoreJournal
 from bot.runs.records import RunRecord
@@ -27,11 +28,14 @@ async def list_runs(root: Path, limit: int, *, as_json: bool) -> int:
     made = links(root, settings)
     async with open_store(root, settings) as store:
         found = await store.recent(limit)
-    for run in found:
+        costs = [await cost_of_run(store, run, settings.model) for run in found]
+    for run, cost in zip(found, costs, strict=True):
         if as_json:
-            say(run_as_json(run, run.outcome, made.trace(run.id)))
+            told = json.loads(run_as_json(run, run.outcome, made.trace(run.id)))
+            told["cost"] = cost.text(settings.model.currency) if cost else None
+            say(json.dumps(told, ensure_ascii=False))
         else:
-            say(_line(run))
+            say(_line(run, cost.text(settings.model.currency) if cost else ""))
     if not found and not as_json:
         say('No questions yet. Ask one: oncall-bot ask "Which deploy broke checkout?"')
     return 0
@@ -42,11 +46,12 @@ async def show_run(root: Path, wanted: str, *, as_json: bool) -> int:
     settings = load(root)
     link = links(root, settings)
     async with open_store(root, settings) as store:
-        run = await _find(store, wanted)
+        run = await find_run(store, wanted)
         if run is None:
             warn(f"there is no run {wanted!r}: `oncall-bot runs` lists them")
             return 2
         events = await StoreJournal(store, run.id, run.epoch, _no_clock).read()
+        cost = await cost_of_run(store, run, settings.model)
     if as_json:
         told = json.loads(run_as_json(run, run.outcome, link.trace(run.id)))
         told["events"] = [EVENT.dump_python(event, mode="json") for event in events]
@@ -63,23 +68,27 @@ async def show_run(root: Path, wanted: str, *, as_json: bool) -> int:
         say()
         for line in reply_lines(reply_text(run.outcome, run.seconds), bold):
             say(line)
+    if cost is not None:
+        say(f"Cost: {cost.text(settings.model.currency)}")
     say(f"Trace: {link.trace(run.id)}")
     return 0
 
 
-async def _find(store: Store, wanted: str) -> RunRecord | None:
+async def find_run(store: Store, wanted: str) -> RunRecord | None:
     if wanted == "last":
         newest = await store.recent(1)
         return newest[0] if newest else None
     return await store.run(wanted.strip().upper())
 
 
-def _line(run: RunRecord) -> str:
+def _line(run: RunRecord, cost: str) -> str:
     text = " ".join(clean(run.question).split())
     if len(text) > _QUESTION_CHARS:
         text = f"{text[: _QUESTION_CHARS - 1]}…"
     took = f"{run.seconds:.1f} s" if run.seconds is not None else ""
-    return f"{run.id}  {run.asked_at:%Y-%m-%d %H:%M}  {how_it_ended(run):<24} {took:>7}  {text}"
+    when = f"{run.asked_at:%Y-%m-%d %H:%M}"
+    paid = f"  ({cost})" if cost else ""
+    return f"{run.id}  {when}  {how_it_ended(run):<24} {took:>7}  {text}{paid}"
 
 
 def _no_clock() -> datetime:

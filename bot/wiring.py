@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.config import STATE_FOLDER, Settings
+from bot.costs import spent_on_day
 from bot.loop.journal import Event, ModelReturned
 from bot.loop.stopping import Clock
 from bot.loop.toolbox import Toolbox
@@ -109,14 +110,15 @@ async def open_bot(
     file = database(root, settings)
     clock = Clock()
     breaker = Breaker(clock.monotonic)
-    spending = Spending(settings.model.prices, clock.now)
+    async with open_store(root, settings) as store, http_client(settings.model) as client:
+        already = await spent_on_day(store, clock.now(), settings.model)
+        spending = Spending(settings.model.prices, clock.now, already)
 
-    def seen(run: str, event: Event) -> None:
-        if isinstance(event, ModelReturned):
-            spending.add(event.turn)
-        observe(run, event)
+        def seen(run: str, event: Event) -> None:
+            if isinstance(event, ModelReturned):
+                spending.add(event.turn)
+            observe(run, event)
 
-    async with open_store(root, settings) as store, _http(settings.model) as client:
         with Owner(file.with_name(f"{file.name}.owners")) as owner:
             service = RunService(
                 store=store,
@@ -125,7 +127,7 @@ async def open_bot(
                 model=lambda: make_model(
                     settings.model, client, breaker, clock, spent_today=spending.today
                 ),
-                workbench=lambda _: _workbench(root),
+                workbench=lambda _: workbench(root),
                 redactor=Redactor,
                 workspace=str(root),
                 limits=settings.limits,
@@ -144,7 +146,7 @@ async def open_bot(
 
 
 @asynccontextmanager
-async def _http(settings: ModelSettings) -> AsyncIterator[HttpClient | None]:
+async def http_client(settings: ModelSettings) -> AsyncIterator[HttpClient | None]:
     """The connections to models, where one is configured."""
     if not settings.endpoints:
         yield None
@@ -155,7 +157,7 @@ async def _http(settings: ModelSettings) -> AsyncIterator[HttpClient | None]:
         yield client
 
 
-def _workbench(root: Path) -> Workbench:
+def workbench(root: Path) -> Workbench:
     """A fresh snapshot for one run, so that an edited workspace counts from the next question on."""
     try:
         workspace = open_workspace(root)

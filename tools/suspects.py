@@ -234,12 +234,6 @@ class _Ranking:
             return 0.0, ""
         return min(1.0, 0.5 + 0.25 * (len(risks) - 1)), clean("; ".join(risks[:3]), 200)
 
-    def size(self, candidate: Candidate) -> tuple[float, str]:
-        if candidate.text is None or not candidate.text.lines:
-            return 0.0, ""
-        lines = candidate.text.lines
-        return min(1.0, math.log10(1 + lines) / 4), f"{lines:,} changed lines that run"
-
     def undone(self, candidate: Candidate) -> tuple[float, str]:
         best, words = 0.0, ""
         for later in candidate.later:
@@ -325,7 +319,6 @@ _SIGNS: Mapping[Sign, Callable[[_Ranking, Candidate], tuple[float, str]]] = {
     Sign.TAKEN_AWAY: _Ranking.taken_away,
     Sign.KINSHIP: _Ranking.kinship,
     Sign.RISKY: _Ranking.risky,
-    Sign.SIZE: _Ranking.size,
     Sign.UNDONE: _Ranking.undone,
     Sign.RESOLVED: _Ranking.resolved,
     Sign.HARMLESS: _Ranking.harmless,

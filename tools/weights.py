@@ -18,7 +18,6 @@ class Sign(StrEnum):
     TAKEN_AWAY = "taken away"
     KINSHIP = "kind of failure"
     RISKY = "risky change"
-    SIZE = "size"
     UNDONE = "undone afterwards"
     RESOLVED = "resolved by a later deploy"
     HARMLESS = "documentation or tests only"
@@ -43,7 +42,6 @@ WEIGHTS: tuple[Weight, ...] = (
     Weight(Sign.TAKEN_AWAY, 2.0, "what an error message misses was there before the change"),
     Weight(Sign.KINSHIP, 1.0, "some kinds of failure have usual causes"),
     Weight(Sign.RISKY, 0.7, "timeouts, limits, migrations and the like break in production only"),
-    Weight(Sign.SIZE, 0.3, "more lines hold more faults, but only slightly"),
     Weight(Sign.UNDONE, 3.0, "people take back what they believe was the cause"),
     Weight(Sign.RESOLVED, 1.5, "the incident ended with a deploy that works on the same lines"),
     Weight(Sign.HARMLESS, -4.0, "documentation and tests do not run in production"),

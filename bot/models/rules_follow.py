@@ -48,7 +48,7 @@ from tools.records import (
 
 LISTED = 4
 PLACES = ("first", "second", "third", "fourth", "fifth")
-_PLAIN_REASONS = frozenset({"recent", "size"})
+_PLAIN_REASONS = frozenset({"recent"})
 _ASKS_YES_NO = re.compile(
     r"^\W*(?:was|were|is|are|has|have|had|did|does|do|could|can)\b", re.IGNORECASE
 )

@@ -44,7 +44,7 @@ CAN_ANSWER = (
     "Without a language model I can say which deploy most likely caused an incident, what changed in "
     "a deploy, who deployed what and when, and what was deployed in a window of time"
 )
-_TOLD_ALREADY = frozenset({"recent", "size"})
+_TOLD_ALREADY = frozenset({"recent"})
 """Reasons that the sentence about the time says, or that say little."""
 _SAFE_KINDS = frozenset({FileKind.CODE, FileKind.TEST, FileKind.DOCS, FileKind.GENERATED})
 SHOWN = 3
