@@ -162,6 +162,31 @@ def doctor(
     raise typer.Exit(_run(work(root, as_json=as_json)))
 
 
+@app.command("eval")
+def evaluate_cases(
+    cases: Annotated[Path, typer.Argument(metavar="CASES.json", help="Questions with the truth.")],
+    workspaces: Annotated[
+        Path, typer.Option(metavar="DIR", help="Holds one workspace a case, named by its id.")
+    ],
+    model: Annotated[
+        str, typer.Option(metavar="NAME", help="rules, or a configured model.")
+    ] = "rules",
+    settings_from: Annotated[
+        Path, typer.Option("--workspace", "-w", metavar="DIR", help="Whose [model] section counts.")
+    ] = Path(),
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Ask every question of a case file and score the answers."""
+    from bot.eval import EvalError  # noqa: PLC0415
+    from bot.evaluating import run_cases  # noqa: PLC0415
+
+    settings_root = settings_from.expanduser().absolute()
+    try:
+        raise typer.Exit(_run(run_cases(cases, workspaces, model, settings_root, as_json=as_json)))
+    except EvalError as error:
+        _refuse(str(error))
+
+
 @app.command()
 def replay(
     run: Annotated[str, typer.Argument(help="A run's id, or `last`.")],

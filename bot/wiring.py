@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from bot.config import STATE_FOLDER, Settings
 from bot.costs import spent_on_day
@@ -29,7 +29,10 @@ from bot.runs.owner import Owner
 from bot.runs.service import NoWorkbenchError, RunService, Workbench
 from bot.runs.store import Store
 from bot.runs.surface import Surface
-from tools.workspace import WorkspaceError, open_workspace, read_tools
+from bot.slack.bindings import EVERYTHING, Everything, Only, Scope, Unsure, scope_for
+from bot.slack.settings import SlackSettings
+from tools.read_result import ReadResult
+from tools.workspace import Workspace, WorkspaceError, open_workspace, read_tools
 
 if TYPE_CHECKING:
     from tools.http import HttpClient
@@ -106,7 +109,7 @@ async def open_bot(
 
     Raises ``StoreError`` and ``WorkspaceError``, whose messages are for people.
     """
-    notes = open_workspace(root).notes
+    notes = _checked(open_workspace(root), settings.slack).notes
     file = database(root, settings)
     clock = Clock()
     breaker = Breaker(clock.monotonic)
@@ -127,7 +130,7 @@ async def open_bot(
                 model=lambda: make_model(
                     settings.model, client, breaker, clock, spent_today=spending.today
                 ),
-                workbench=lambda _: workbench(root),
+                workbench=lambda run: workbench(root, scope_for(run, settings.slack.bindings)),
                 redactor=Redactor,
                 workspace=str(root),
                 limits=settings.limits,
@@ -157,10 +160,51 @@ async def http_client(settings: ModelSettings) -> AsyncIterator[HttpClient | Non
         yield client
 
 
-def workbench(root: Path) -> Workbench:
-    """A fresh snapshot for one run, so that an edited workspace counts from the next question on."""
+def workbench(root: Path, scope: Scope = EVERYTHING) -> Workbench:
+    """A fresh snapshot for one run, so that an edited workspace counts from the next question on.
+
+    What is outside the scope does not exist in it (M26). Raises ``NoWorkbenchError``.
+    """
     try:
         workspace = open_workspace(root)
     except WorkspaceError as error:
         raise NoWorkbenchError(str(error)) from error
-    return Workbench(Toolbox(read_tools(workspace), Redactor()), workspace.catalog.words())
+    allowed: tuple[str, ...] | None = None
+    match scope:
+        case Everything():
+            pass
+        case Only(services=services, tools=allowed):
+            workspace = workspace if services is None else workspace.scoped(services)
+        case Unsure():
+            raise NoWorkbenchError("The channel's name is unknown, so what it is bound to is too.")
+        case _:
+            assert_never(scope)
+    tools = [
+        tool
+        for tool in read_tools(workspace)
+        if allowed is None or tool.name in (*allowed, ReadResult.name)
+    ]
+    return Workbench(Toolbox(tools, Redactor()), workspace.catalog.words())
+
+
+def _checked(workspace: Workspace, slack: SlackSettings) -> Workspace:
+    """The workspace, if it has all that the bindings name. Raises ``WorkspaceError``."""
+    for what, known, named in (
+        (
+            "service",
+            [service.name for service in workspace.catalog.services],
+            [name for binding in slack.bindings for name in binding.services or ()],
+        ),
+        (
+            "tool",
+            [tool.name for tool in read_tools(workspace)],
+            [name for binding in slack.bindings for name in binding.tools or ()],
+        ),
+    ):
+        for name in named:
+            if name not in known:
+                raise WorkspaceError(
+                    f"[[slack.bindings]] names the {what} `{name}`, which does not exist. "
+                    f"Known: {', '.join(known)}."
+                )
+    return workspace

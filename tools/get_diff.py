@@ -19,6 +19,7 @@ from tools.diff_text import Shown, ambiguous_text, deploy_line, missing_text, re
 from tools.diffs import ChangedFile, changed, line_counts, patches, within
 from tools.git import Git, GitError, one_line
 from tools.highlights import find_highlights
+from tools.names import names_changed
 from tools.pull_requests import pull_requests
 from tools.records import (
     ChangeKind,
@@ -230,6 +231,7 @@ class GetDiff(Tool[GetDiffArguments]):
             find_highlights(git, files),
             patches(git, base.sha, target.sha, readable, per_file=limit, in_all=_PATCHES),
         )
+        names = names_changed(diffs)
         why = base.why
         if shallow and direction is Direction.DIVERGED:
             why += "; the repository is a shallow clone, so how the two relate is not certain"
@@ -251,6 +253,8 @@ class GetDiff(Tool[GetDiffArguments]):
             removed=removed,
             highlights=marked.shown,
             highlights_total=marked.total,
+            names_added=names[0],
+            names_removed=names[1],
             path=None if path is None else scope,
             page=page,
             pages=pages,

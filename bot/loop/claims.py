@@ -190,10 +190,17 @@ def _denied(chunk: str, facts: Sequence[Fact], cited: Sequence[Observation], sig
             if value.confidence is Confidence.NONE:
                 return True
             first = {*names_of(value.suspects[0].deploy), value.suspects[0].deploy.service}
-            named = {f.value for f in facts if f.kind in _ANCHORS or f.kind is FactKind.SERVICE}
+            named = _named_deploys(facts)
             if _CAUSAL.search(chunk) and named and not named & first:
                 return True
     return sight.denying(facts)
+
+
+def _named_deploys(facts: Sequence[Fact]) -> set[str]:
+    """What names a deploy here: its number where one is given (versions can be shared), else all."""
+    numbers = {fact.value for fact in facts if fact.kind is FactKind.DEPLOY}
+    kinds = _ANCHORS | {FactKind.SERVICE}
+    return numbers or {fact.value for fact in facts if fact.kind in kinds}
 
 
 def _searched(observation: Observation) -> str:

@@ -100,8 +100,25 @@ def _answers(observation: Observation, part: Part) -> bool:
             return part.deploy is None
         case PartKind.WHO_WHEN, DeploysFound() | DiffShown() | SuspectsRanked():
             return True
-        case PartKind.LISTING, DeploysFound():
+        case ((PartKind.LISTING | PartKind.SHIPPED), DeploysFound()):
             return True
+        case (
+            (
+                PartKind.WAS_IT
+                | PartKind.FIX
+                | PartKind.BEFORE_ONSET
+                | PartKind.SETTING
+                | PartKind.ROLLBACK
+            ),
+            (SuspectsRanked() | IncidentsFound()),
+        ):
+            return True
+        case PartKind.WAS_IT, DeploysFound(asked_deploy=asked, deploys=()):
+            return part.deploy is not None and asked == part.deploy.asked
+        case ((PartKind.SHIPPED | PartKind.MOVED), IncidentsFound()):
+            return True
+        case PartKind.MOVED, DiffShown(path=path):
+            return path is not None
         case _:
             return False
 

@@ -27,6 +27,14 @@ class FencedError(Exception):
     """Another owner has taken this run: the only exception that leaves ``engine.run``."""
 
 
+class OtherVersionError(Exception):
+    """A journal that this code cannot parse. ``version`` is the one that it names."""
+
+    def __init__(self, message: str, version: int) -> None:
+        super().__init__(message)
+        self.version = version
+
+
 class Entry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -227,7 +235,7 @@ class Journal(Protocol):
         ...
 
     async def read(self) -> tuple[Event, ...]:
-        """All events so far, in order."""
+        """All events so far, in order. Raises ``OtherVersionError``."""
         ...
 
     async def blob(self, digest: str) -> str:

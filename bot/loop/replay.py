@@ -25,6 +25,7 @@ from bot.loop.journal import (
     ModelCalled,
     ModelFailed,
     ModelReturned,
+    OtherVersionError,
     RunEnded,
     RunStarted,
     ToolReturned,
@@ -81,7 +82,10 @@ async def replay(journal: Journal, tools: Toolbox) -> Replayed:
     ``tools`` are asked for their names, arguments and effects; none of them runs, and no model is
     asked. Times are not compared. Raises ``KeyError`` when a recorded result's blob is gone.
     """
-    events = await journal.read()
+    try:
+        events = await journal.read()
+    except OtherVersionError as error:
+        return NeedsVersion(error.version)
     started = next((event for event in events if isinstance(event, RunStarted)), None)
     if started is None:
         return Same(events, None)

@@ -7,6 +7,7 @@ with the ranking that put something else first.
 from __future__ import annotations
 
 import re
+from typing import assert_never
 
 from bot.loop.part_kinds import PartKind
 from bot.loop.question import Part
@@ -63,12 +64,14 @@ def say(part: Part, request: Request, said: Said) -> None:
             _moved(part, request, said)
         case PartKind.WHO_WHEN:
             _counted(part, request, said)
-        case PartKind.WAS_IT | PartKind.FIX | PartKind.BEFORE_ONSET | PartKind.SETTING:
+        case PartKind.WAS_IT | PartKind.FIX | PartKind.BEFORE_ONSET:
             _of_ranking(part, request, said)
-        case PartKind.ROLLBACK:
+        case PartKind.SETTING | PartKind.ROLLBACK:
             _of_ranking(part, request, said)
         case PartKind.CAUSE | PartKind.CHANGES:
             pass
+        case _:
+            assert_never(part.kind)
 
 
 def _of_ranking(part: Part, request: Request, said: Said) -> None:

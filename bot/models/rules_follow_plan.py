@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from typing import assert_never
 
 from pydantic import JsonValue
 
@@ -64,6 +65,8 @@ def follow(part: Part, request: Request) -> Iterator[Wanted]:
             yield from _counted(part, request)
         case PartKind.CAUSE | PartKind.CHANGES | PartKind.LISTING:
             pass
+        case _:
+            assert_never(part.kind)
 
 
 def _moved(part: Part, request: Request) -> Iterator[Wanted]:

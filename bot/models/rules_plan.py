@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import assert_never
 
 from pydantic import JsonValue
 
@@ -81,8 +82,12 @@ def search_for(part: Part, question: Question) -> Wanted | None:
             }
             given = {key: value for key, value in window.items() if value is not None}
             return Wanted("search_deploy", given, "Listing what was deployed.")
-        case _:
+        case PartKind.LISTING | PartKind.SHIPPED | PartKind.WAS_IT | PartKind.FIX:
             return None
+        case PartKind.BEFORE_ONSET | PartKind.MOVED | PartKind.SETTING | PartKind.ROLLBACK:
+            return None
+        case _:
+            assert_never(part.kind)
 
 
 def _lookup(part: Part) -> Wanted | None:

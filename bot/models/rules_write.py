@@ -12,10 +12,17 @@ from bot.loop.outcome import AnswerArguments
 from bot.loop.question import Part, PartKind
 from bot.loop.wire import Request, Seen
 from bot.models.rules_calls import ranking, top_suspect
+from bot.models.rules_diff import (
+    commits_claim,
+    diff_claim,
+    files_claim,
+    headline_change,
+    names_claim,
+    tells_code,
+)
 from bot.models.rules_follow import say
 from bot.models.rules_plan import diff_for, search_for
 from bot.models.rules_words import (
-    LONGEST_CODE,
     Said,
     full_name,
     incident_name,
@@ -31,10 +38,6 @@ from tools.records import (
     Deploy,
     DeploysFound,
     DiffShown,
-    Direction,
-    FileKind,
-    FileStatus,
-    Highlight,
     IncidentsFound,
     Suspect,
     SuspectsRanked,
@@ -46,9 +49,6 @@ CAN_ANSWER = (
 )
 _TOLD_ALREADY = frozenset({"recent"})
 """Reasons that the sentence about the time says, or that say little."""
-_SAFE_KINDS = frozenset({FileKind.CODE, FileKind.TEST, FileKind.DOCS, FileKind.GENERATED})
-SHOWN = 3
-"""Highlights that are told."""
 ENOUGH = 3
 """So many changed settings and signatures tell what a change is about."""
 LISTED = 6
@@ -112,7 +112,7 @@ def _cause(request: Request, said: Said) -> None:
     deploy = first.deploy
     diff = _diff_seen(request, deploy)
     words = _words_of(first)
-    what = _headline_change(diff[1], words) if diff else ""
+    what = headline_change(diff[1], words) if diff else ""
     likely = {
         Confidence.HIGH: "most likely caused",
         Confidence.MEDIUM: "most likely caused",
@@ -124,10 +124,10 @@ def _cause(request: Request, said: Said) -> None:
     if telling:
         said.claim(f"Why it: {'; '.join(telling[:2])}", seen)
     if diff:
-        _diff_claim(*diff, said, words)
-        if not _tells_code(diff[1], words):
-            _files_claim(*diff, said)
-            _names_claim(*diff, said)
+        diff_claim(*diff, said, words)
+        if not tells_code(diff[1], words):
+            files_claim(*diff, said)
+            names_claim(*diff, said)
     if len(value.suspects) > 1:
         second = value.suspects[1]
         why = second.reasons[0].text if second.reasons else "ranked second"
@@ -178,14 +178,14 @@ def _changes(part: Part, request: Request, said: Said) -> None:
     if found is not None:
         diff = found[1]
         if not said.headlines:
-            change = _headline_change(diff) or f"{diff.files_total} files changed"
+            change = headline_change(diff) or f"{diff.files_total} files changed"
             said.headlines.append(f"{full_name(diff.deploy)}: {change}")
-        _diff_claim(found[0], diff, said)
+        diff_claim(found[0], diff, said)
         if not any(p.kind is PartKind.CAUSE for p in request.question.parts):
-            _files_claim(found[0], diff, said)
+            files_claim(found[0], diff, said)
             if len([h for h in diff.highlights if not is_bump(h)]) < ENOUGH:
-                _names_claim(found[0], diff, said)
-            _commits_claim(found[0], diff, said)
+                names_claim(found[0], diff, said)
+            commits_claim(found[0], diff, said)
         return
     asked = part.deploy.asked if part.deploy else None
     for seen in request.seen:
@@ -218,106 +218,6 @@ def _words_of(suspect: Suspect) -> frozenset[str]:
     """The incident's words that the tool found in the changed lines."""
     found = (re.findall(r"`([^`]+)`", reason.text) for reason in suspect.reasons)
     return frozenset(word.lower() for words in found for word in words)
-
-
-def _telling(diff: DiffShown, words: frozenset[str]) -> list[Highlight]:
-    """The highlights, those that speak the incident's words first, else the riskiest first."""
-    return sorted(diff.highlights, key=lambda highlight: not _speaks(highlight, words))
-
-
-def _tells_code(diff: DiffShown, words: frozenset[str]) -> bool:
-    """Whether what is shown of the highlights is in code, and not in how it is built."""
-    code = {file.path for file in diff.files if file.kind is FileKind.CODE}
-    return any(highlight.path in code for highlight in _telling(diff, words)[:SHOWN])
-
-
-def _speaks(highlight: Highlight, words: frozenset[str]) -> bool:
-    text = f"{highlight.path} {highlight.text}".lower()
-    return any(word in text for word in words)
-
-
-def _shown(highlight: Highlight) -> str:
-    """The change as code; only its name where the whole would drown the sentence."""
-    if len(highlight.text) <= LONGEST_CODE:
-        return f"`{highlight.text}`"
-    return f"a change of `{highlight.key}`"
-
-
-def _headline_change(diff: DiffShown, words: frozenset[str] = frozenset()) -> str:
-    """The one change to name first."""
-    if diff.direction is Direction.ROLLBACK:
-        return "it is a rollback"
-    if diff.highlights:
-        return _shown(_telling(diff, words)[0])
-    return ""
-
-
-def _diff_claim(
-    seen: Seen, diff: DiffShown, said: Said, words: frozenset[str] = frozenset()
-) -> None:
-    if seen.id in said.diffs:
-        return
-    said.diffs.add(seen.id)
-    size = f"{diff.files_total} {'file' if diff.files_total == 1 else 'files'}"
-    lead = f"Deploy {diff.deploy.label}" if diff.deploy.number is not None else name_of(diff.deploy)
-    match diff.direction:
-        case Direction.FIRST:
-            said.claim(
-                f"{lead} has no earlier deploy of {diff.deploy.service} to compare with", seen
-            )
-        case Direction.SAME:
-            said.claim(f"{lead} shipped the same commit as the deploy before it", seen)
-        case Direction.ROLLBACK:
-            away = [f"“{c.subject}”" for c in diff.taken_away[:3]]
-            said.claim(
-                f"{lead} is a rollback: it took away {', '.join(away) or size} ({size})", seen
-            )
-        case Direction.FORWARD | Direction.DIVERGED:
-            tops = [f"{_shown(h)} in {h.path}" for h in _telling(diff, words)[:SHOWN]]
-            if not tops:
-                kinds = [f for f in diff.files if f.kind is not FileKind.GENERATED]
-                tops = [f.path for f in kinds[:3]]
-            said.claim(
-                f"{lead} changed {size}: {'; '.join(tops)}" if tops else f"{lead} changed {size}",
-                seen,
-            )
-
-
-def _files_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
-    """What is at risk by kind, then the code that was worked on most."""
-    if diff.direction is Direction.ROLLBACK:
-        return
-    code = [f for f in diff.files if f.kind is FileKind.CODE and f.status is not FileStatus.DELETED]
-    code.sort(key=lambda file: -((file.added or 0) + (file.removed or 0)))
-    shown = [f"{file.path} (code)" for file in code[:4]]
-    risky = [f for f in diff.files if f.kind not in _SAFE_KINDS][:2]
-    shown += [f"{file.path} ({file.kind.value})" for file in risky]
-    if shown:
-        said.claim(f"Files: {', '.join(shown)}", seen)
-
-
-def _names_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
-    """The names that came and went, for changes in which no setting tells what they are about."""
-    lead = name_of(diff.deploy)
-    if diff.names_added:
-        names = ", ".join(f"`{name}`" for name in diff.names_added[:5])
-        said.claim(f"{lead} brings {names}", seen)
-    if diff.names_removed:
-        names = ", ".join(f"`{name}`" for name in diff.names_removed[:5])
-        said.claim(f"{lead} drops {names}", seen)
-
-
-def _commits_claim(seen: Seen, diff: DiffShown, said: Said) -> None:
-    """What the authors say of it, as quotations."""
-    subjects = [c for c in diff.commits if c.subject and not c.subject.startswith("Merge ")][:3]
-    if subjects and diff.direction is Direction.FORWARD:
-        words = "; ".join(f"“{c.subject}” ({c.author})" for c in subjects)
-        more = (
-            f" and {diff.commits_total - len(subjects)} more"
-            if diff.commits_total > len(subjects)
-            else ""
-        )
-        said.claim(f"Commits: {words}{more}", seen)
 
 
 # --- who and when, and what went out -------------------------------------------------------------

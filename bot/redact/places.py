@@ -1,7 +1,8 @@
 """Secrets that can be told by the syntax around them: URLs, headers, query strings, command lines.
 
 One table of patterns. The group ``secret`` is masked, everything else stays. Each pattern fails
-within a bounded number of characters and is searched only if one of its hints is in the text.
+within a bounded number of characters. A gate tells first whether a text can hold any of them, the
+``hints`` of each, where it has some, whether it can hold that one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from bot.redact.gate import Gate, literally, widened
 from bot.redact.spans import Span
 from bot.redact.values import is_literal, is_opaque
 
@@ -58,7 +60,7 @@ _PLACES: tuple[Place, ...] = (
     ),
     _place(
         "url token",
-        "?",
+        "",
         r"[?&;](?i:(?:[\w.-]{0,40}[_.-])?(?:key|sig|signature|token|secret|password|passwd|pwd|code"
         r"|auth|credential|apikey|jwt))="
         r"(?P<secret>[\w.~%+/:=*!-]{6,4096})",
@@ -104,7 +106,7 @@ _PLACES: tuple[Place, ...] = (
     # command lines
     _place(
         "password",
-        "-u",
+        "",
         r"-u(?<![\w]-u)(?:ser)?[ =]{0,2}[\"']?[\w.@\\+-]{1,128}:(?P<secret>[^\s\"'`]{1,256})",
         _in_url,
     ),
@@ -169,19 +171,27 @@ _AUTHORITY = re.compile(
 _PORT = re.compile(r"\d{1,5}(?:[/?#,]|$)")
 
 
+_GATE = Gate(literally(each.hints) or widened(each.pattern.pattern) for each in _PLACES)
+
+
 def find(text: str) -> Iterator[Span]:
     """Yield every secret that the table, the URLs and the cookie headers of ``text`` hold."""
-    for place in _PLACES:
-        if not any(hint in text for hint in place.hints):
-            continue
-        for found in place.pattern.finditer(text):
-            if place.judge(found["secret"]):
-                yield Span(found.start("secret"), found.end("secret"), place.kind)
+    if _GATE.opens(text):
+        yield from _placed(text)
     if "@" in text:
         for url in _AUTHORITY.finditer(text):
             yield from _credentials(url)
     if "ookie" in text:
         yield from _cookies(text)
+
+
+def _placed(text: str) -> Iterator[Span]:
+    for place in _PLACES:
+        if place.hints and not any(hint in text for hint in place.hints):
+            continue
+        for found in place.pattern.finditer(text):
+            if place.judge(found["secret"]):
+                yield Span(found.start("secret"), found.end("secret"), place.kind)
 
 
 def _credentials(url: re.Match[str]) -> Iterator[Span]:

@@ -20,7 +20,7 @@ from pydantic import BaseModel
 from bot.redact import blocks, places, settings, shapes
 from bot.redact.names import Secrecy, secrecy
 from bot.redact.spans import Span, merged
-from bot.redact.values import MASKED, is_literal, is_number, without_masks
+from bot.redact.values import MASKED, is_literal, is_number, searchable
 from tools.base import ToolResult
 from tools.records import DiffShown, Highlight
 
@@ -82,7 +82,7 @@ class Redactor:
         """Return ``text`` with every secret masked; a text without one is returned as it is."""
         if len(text) < _SHORTEST:
             return text
-        searched = without_masks(text)
+        searched = searchable(text)
         pieces: list[str] = []
         at = 0
         for span in merged(_found(searched)):

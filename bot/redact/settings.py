@@ -16,6 +16,7 @@ from enum import Enum
 from functools import cached_property
 
 from bot.redact import issued
+from bot.redact.gate import Gate
 from bot.redact.names import STEMS, Secrecy, Trust, secrecy
 from bot.redact.spans import Span
 from bot.redact.values import is_coined, is_literal, is_number, is_opaque
@@ -100,9 +101,13 @@ class _Value:
     end: int
 
 
+# In any case: Rust folds what Python folds, but for one capital with a dot.
+_GATE = Gate("(?i:" + stem.replace("i", "[iİ]") + ")" for stem in STEMS)
+
+
 def find(text: str) -> Iterator[Span]:
     """Yield the values of secret-like names in ``text``."""
-    return _Reader(text).named()
+    return _Reader(text).named() if _GATE.opens(text) else iter(())
 
 
 class _Reader:

@@ -1,8 +1,9 @@
 """Secrets that can be told by their shape alone: what providers issue, and JSON Web Tokens.
 
-One table, read from the top: the first shape that fits names the mask. A shape is searched only if
-one of its ``hints`` is in the text, unless its pattern is as fast without. Every pattern fails
-within a bounded number of characters, so that the whole stays linear. Few have a boundary on their
+One table, read from the top: the first shape that fits names the mask. Gates tell first, for many
+shapes at once, whether a text can hold any of them; what they open for is searched, shape by shape,
+if one of its ``hints`` is there. Every pattern fails within a bounded number of characters, so that
+the whole stays linear. Few have a boundary on their
 left: a token glued to a word is a token still. Sources are each provider's documentation of its
 format where there is one, and the public rule sets of detect-secrets (Apache-2.0) and gitleaks
 (MIT) for the forms that are known from practice.
@@ -14,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bot.redact.gate import Gate, literally, widened
 from bot.redact.spans import Span
 
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -34,7 +36,10 @@ def _not_only_digits(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One kind of secret. The group ``secret``, if the pattern has it, is what is masked."""
+    """One kind of secret. The group ``secret``, if the pattern has it, is what is masked.
+
+    Without ``hints``, for they would be in every other text, the gate is the pattern itself.
+    """
 
     kind: str
     hints: tuple[str, ...]
@@ -110,14 +115,14 @@ SHAPES: tuple[Shape, ...] = (
     # warehouse.pypa.io/development/token-scanning.html
     _shape("pypi token", "pypi-Ag", r"pypi-Ag[A-Za-z0-9_-]{60,1024}"),
     _shape("rubygems token", "rubygems_", r"rubygems_[a-f0-9]{48}"),
-    _shape("crates.io token", "cio", r"cio[A-Za-z0-9]{32}(?![A-Za-z0-9])", _mixed),
+    _shape("crates.io token", "", r"cio[A-Za-z0-9]{32}(?![A-Za-z0-9])", _mixed),
     _shape("nuget key", "oy2", r"oy2[a-z0-9]{43}"),
     _shape("docker token", "dckr_", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{27,64}"),
     # jfrog: API keys begin with AKC, encrypted passwords with AP and a hexadecimal digit
     _shape("artifactory key", "AKC", r"AKC[A-Za-z0-9]{10,128}"),
-    _shape("artifactory key", "AP", r"AP(?<![\w-]AP)[0-9A-F][A-Za-z0-9]{8,128}(?![\w-])", _mixed),
+    _shape("artifactory key", "", r"AP(?<![\w-]AP)[0-9A-F][A-Za-z0-9]{8,128}(?![\w-])", _mixed),
     _shape(
-        "artifactory key", "AP", r"AP(?<![\w-]AP)[0-9][A-Za-z0-9]{8,128}(?![\w-])", _not_only_digits
+        "artifactory key", "", r"AP(?<![\w-]AP)[0-9][A-Za-z0-9]{8,128}(?![\w-])", _not_only_digits
     ),
     _shape("artifactory key", "cmVmdGtuO", r"cmVmdGtuO[A-Za-z0-9]{55}"),
     # --- chat and mail ---
@@ -147,24 +152,24 @@ SHAPES: tuple[Shape, ...] = (
     # discord.com/developers/docs/reference#authentication
     _shape(
         "discord token",
-        ".",
-        r"[MNO][A-Za-z\d_-]{23,25}\.[A-Za-z\d_-]{6}\.[A-Za-z\d_-]{27,38}",
+        "",
+        r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}",
         _mixed,
     ),
     # core.telegram.org/bots/api#authorizing-your-bot
     _shape(
-        "telegram token", ":", r":(?<=\d{8}:)(?P<secret>[0-9A-Za-z_-]{35})(?![0-9A-Za-z_-])", _mixed
+        "telegram token", "", r":(?<=\d{8}:)(?P<secret>[0-9A-Za-z_-]{35})(?![0-9A-Za-z_-])", _mixed
     ),
     # docs.sendgrid.com: three parts with dots
     _shape("sendgrid key", "SG.", r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
     _shape("mailchimp key", "-us", r"-us(?<=(?P<secret>[0-9a-z]{32})-us)[0-9]{1,2}"),
     _shape("mailgun key", "key-", r"key-(?<![\w-]key-)[0-9a-f]{32}"),
     # twilio.com/docs/glossary/what-is-a-sid
-    _shape("twilio key", "AC SK", r"(?:AC|SK)[a-z0-9]{32}"),
+    _shape("twilio key", "", r"(?:AC|SK)[a-z0-9]{32}"),
     _shape("brevo key", "xkeysib-", r"xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
     # --- money ---
     # docs.stripe.com/keys
-    _shape("stripe key", "_live_ _test_", r"[prs]k_(?:live|test)_[0-9a-zA-Z]{16,255}"),
+    _shape("stripe key", "", r"[prs]k_(?:live|test)_[0-9a-zA-Z]{16,255}"),
     _shape("stripe webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{32,128}"),
     # developer.squareup.com/docs/build-basics/access-tokens
     _shape("square secret", "sq0", r"sq0[a-z]{3}-[0-9A-Za-z\\_-]{22,64}"),
@@ -183,7 +188,7 @@ SHAPES: tuple[Shape, ...] = (
         "T3BlbkFJ",
         r"(?:sk-[A-Za-z0-9_-]{0,180})?[A-Za-z0-9_-]{20}T3BlbkFJ[A-Za-z0-9_-]{20,180}",
     ),
-    _shape("openai key", "sk-", r"sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{40,255}", _mixed),
+    _shape("openai key", "", r"sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{40,255}", _mixed),
     _shape("openrouter key", "sk-or-", r"sk-or-v1-[a-f0-9]{64}"),
     _shape("huggingface token", "hf_", r"hf_[A-Za-z0-9]{34}"),
     _shape("groq key", "gsk_", r"gsk_[A-Za-z0-9]{52}"),
@@ -196,7 +201,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape("grafana token", "glc_", r"glc_[A-Za-z0-9+/]{32,400}={0,2}"),
     # developer.hashicorp.com/vault/docs/concepts/tokens
     _shape("vault token", "", r"hv[sbr]\.[A-Za-z0-9_-]{20,300}"),
-    _shape("vault token", "s.", r"s\.(?<![\w.]s\.)[A-Za-z0-9]{24}(?![\w.(])", _mixed),
+    _shape("vault token", "", r"s\.(?<![\w.]s\.)[A-Za-z0-9]{24}(?![\w.(])", _mixed),
     _shape("terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
     # docs.doppler.com/reference/auth-token-formats
     _shape(
@@ -237,7 +242,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape("planetscale key", "pscale_", r"pscale_(?:pw|tkn|oauth)_[A-Za-z0-9=._-]{32,64}"),
     _shape("pulumi token", "pul-", r"pul-[a-f0-9]{40}"),
     _shape("figma token", "figd_", r"figd_[A-Za-z0-9_-]{40}"),
-    _shape("airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
+    _shape("airtable token", "", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}"),
     _shape("1password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/]{250,}={0,3}"),
     _shape(
         "age secret key",
@@ -260,11 +265,37 @@ _CUT = re.compile(
 )
 
 
+def _gated() -> Iterator[tuple[Gate, tuple[Shape, ...]]]:
+    """Yield the table in groups. Some ten literal hints are found by comparing many bytes at once."""
+    told = [shape for shape in SHAPES if shape.hints]
+    for first in range(0, len(told), _GROUP):
+        group = tuple(told[first : first + _GROUP])
+        yield Gate(literally(shape.hints) for shape in group), group
+    untold = tuple(shape for shape in SHAPES if not shape.hints)
+    yield Gate(widened(shape.pattern.pattern) for shape in untold), untold
+
+
+_GROUP = 12
+_GATED = tuple(_gated())
+
+
+def _possible(text: str) -> list[Shape]:
+    """Return the shapes that ``text`` may hold, in the order of the table."""
+    return sorted(
+        (
+            shape
+            for gate, group in _GATED
+            if gate.opens(text)
+            for shape in group
+            if not shape.hints or any(hint in text for hint in shape.hints)
+        ),
+        key=SHAPES.index,
+    )
+
+
 def find(text: str) -> Iterator[Span]:
     """Yield every secret of the table in ``text``."""
-    for shape in SHAPES:
-        if shape.hints and not any(hint in text for hint in shape.hints):
-            continue
+    for shape in _possible(text):
         group: str | int = "secret" if "secret" in shape.pattern.groupindex else 0
         for found in shape.pattern.finditer(text):
             start, end = found.span(group)

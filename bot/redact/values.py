@@ -9,6 +9,7 @@ import re
 
 # A mask; at the end of a text it may be cut off.
 _MASK = re.compile(r"\[redacted: (?:[a-z0-9.][a-z0-9. ]{0,40}(?: #\d{1,9})?\]|[a-z0-9.# ]{0,50}\Z)")
+_HALF = re.compile("[\ud800-\udfff]")
 # What stands for a mask while a text is searched: no rule takes it for a name, a word or a literal.
 MASKED = "\ue000"
 
@@ -85,11 +86,15 @@ _PROSE_WORD = re.compile(
 _LABEL = re.compile(r"[A-Z][a-z]*\s[A-Za-z\s]+")
 
 
-def without_masks(text: str) -> str:
-    """Return ``text`` at the same length with its masks painted over."""
-    if "[redacted: " not in text:
-        return text
-    return _MASK.sub(lambda found: MASKED * len(found[0]), text)
+def searchable(text: str) -> str:
+    """Return ``text`` at the same length, with its masks and halves of surrogate pairs painted over."""
+    if "[redacted: " in text:
+        text = _MASK.sub(lambda found: MASKED * len(found[0]), text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _HALF.sub("\ufffd", text)
+    return text
 
 
 def is_reference(value: str) -> bool:

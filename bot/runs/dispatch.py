@@ -66,6 +66,13 @@ class LocalDispatcher:
             self._running += 1
             turn.set_result(None)
 
+    def ahead(self, key: str) -> int:
+        """How many jobs have to be over before this one runs; 0 for one that runs."""
+        for place, waiting in enumerate(self._turns):
+            if waiting == key:
+                return place + 1
+        return 0
+
     async def wait(self, key: str) -> None:
         """Until the job is over. Raises what it raised."""
         if task := self._tasks.get(key):

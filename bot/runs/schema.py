@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     Column,
     DateTime,
     ForeignKey,
@@ -24,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """Every revision in ``migrations/versions``, oldest first."""
 HEAD = REVISIONS[-1]
 
@@ -122,4 +123,13 @@ INTAKE = Table(
     Column("at", UtcDateTime, nullable=False),
     _of_a_run(primary_key=False),
     Index("intake_by_time", "at"),
+)
+
+FEEDBACK = Table(
+    "feedback",
+    METADATA,
+    _of_a_run(),
+    Column("by", String(100), primary_key=True),
+    Column("useful", Boolean, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
 )

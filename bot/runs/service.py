@@ -18,11 +18,12 @@ import structlog
 from bot.loop import engine
 from bot.loop.journal import Event, FencedError, RunEnded, RunStarted
 from bot.loop.limits import Limits, StopReason
-from bot.loop.outcome import Outcome
+from bot.loop.outcome import Failure, Outcome
 from bot.loop.question import MAX_QUESTION, parse
 from bot.loop.stopping import Clock, Stop
 from bot.loop.toolbox import Redactor, Toolbox
 from bot.loop.wire import Model
+from bot.runs.again import Again
 from bot.runs.closing import interrupted
 from bot.runs.dispatch import LocalDispatcher, QueueLimits
 from bot.runs.feed import Feed
@@ -31,7 +32,7 @@ from bot.runs.journal import StoreJournal
 from bot.runs.owner import Owner
 from bot.runs.records import Ask, ReplyState, RunRecord, RunState
 from bot.runs.store import Store
-from bot.runs.surface import Gone, Posted, Surface
+from bot.runs.surface import Gone, NotPostedError, Posted, Surface
 
 _log = structlog.get_logger(__name__)
 
@@ -139,12 +140,21 @@ class RunService:
         self._clock = clock
         self._observe = observe
         self._dispatcher = LocalDispatcher(queue)
+        self._again = Again(clock.monotonic)
         self._stops: dict[str, Stop] = {}
         self._closing = False
 
     @property
     def store(self) -> Store:
         return self._store
+
+    def add_surface(self, surface: Surface) -> None:
+        """A surface that came up later, or anew. Its unfinished runs are resumed from now on."""
+        self._surfaces[surface.name] = surface
+
+    def ahead(self, run: str) -> int:
+        """How many questions have their turn before this run; 0 once it is worked on."""
+        return self._dispatcher.ahead(run)
 
     # --- intake --------------------------------------------------------------------------------
 
@@ -198,13 +208,15 @@ class RunService:
 
     async def abort(self, run: str, by: str) -> Aborting | AlreadyFinished | UnknownRun:
         """Stop a run at once. The first one counts; a post in flight is not cut (M25)."""
-        if stop := self._stops.get(run):
+        stop = self._stops.get(run)
+        first = stop is not None and stop.cut is None
+        if stop is not None:
             stop.abort(by)
             self._dispatcher.hurry(run)
         stored = await self._store.request_abort(run, by)
         if stored is None:
             return UnknownRun()
-        if stored.state is RunState.ENDED:
+        if stored.state is RunState.ENDED and not (first and _was_aborted(stored)):
             return AlreadyFinished(stored)
         return Aborting(stored, stored.abort_requested_by or by)
 
@@ -234,6 +246,7 @@ class RunService:
             run
             for run in found
             if not self._dispatcher.has(run.id)
+            and self._again.is_due(run.id)
             and (run.owner == self._owner.name or not self._owner.lives(run.owner))
         )
         for run in left:
@@ -323,13 +336,22 @@ class RunService:
         intended = await self._store.intend_reply(run, secrets.token_hex(8), self._clock.now())
         if intended.replied:
             return
-        match await self._guarded(surface.reply(intended, outcome)):
+        try:
+            done = await self._guarded(surface.reply(intended, outcome))
+        except NotPostedError as error:
+            pause = self._again.failed(run.id)
+            _log.warning("reply_not_posted", run=run.id, why=str(error), again_in=pause)
+            return
+        match done:
             case Posted(reference=reference):
                 await self._store.settle_reply(run.id, ReplyState.POSTED, reference)
             case Gone(why=why):
                 await self._store.settle_reply(run.id, ReplyState.GONE, why)
             case _Fault():
+                self._again.failed(run.id)
                 _log.error("reply_not_posted", run=run.id, surface=surface.name)
+                return
+        self._again.settled(run.id)
 
     async def _show(self, run: RunRecord, event: Event, surface: Surface) -> None:
         self._observe(run.id, event)
@@ -339,7 +361,7 @@ class RunService:
         """The one boundary of a job: what fails inside is logged here and never shown."""
         try:
             return await work
-        except FencedError:
+        except (FencedError, NotPostedError):
             raise
         except NoWorkbenchError as error:
             return _Fault(str(error), "Mend that, then ask again.")
@@ -349,6 +371,11 @@ class RunService:
                 "Something failed inside the bot; its log has the reason.",
                 "Ask again; if it fails again, look at the bot's log.",
             )
+
+
+def _was_aborted(run: RunRecord) -> bool:
+    """Whether a stop ended the run. One that was first may see its end before it is noted itself."""
+    return isinstance(run.outcome, Failure) and run.outcome.reason is StopReason.ABORTED
 
 
 def _storable(text: str) -> str:

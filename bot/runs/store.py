@@ -36,6 +36,7 @@ from bot.runs.errors import StoreError, in_words
 from bot.runs.migrate import BUSY_SECONDS
 from bot.runs.records import Reply, ReplyState, RunRecord, RunState
 from bot.runs.schema import INTAKE, REPLIES, RUNS
+from bot.runs.writer import Writer
 
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
@@ -48,7 +49,8 @@ _REPLY = tuple(column.label(f"reply_{column.name}") for column in REPLIES.c if c
 class Store:
     """Raises ``StoreError`` when the database does not do what it should. Close it."""
 
-    def __init__(self, engine: AsyncEngine, where: str) -> None:
+    def __init__(self, engine: AsyncEngine, writer: Writer, where: str) -> None:
+        self.writer = writer
         self._engine = engine
         self._where = where
 
@@ -57,9 +59,10 @@ class Store:
         """Over a SQLite file that ``migrate.prepare`` has seen."""
         engine = create_async_engine(URL.create("sqlite+aiosqlite", database=str(database)))
         event.listen(engine.sync_engine, "connect", _set_up)
-        return cls(engine, str(database))
+        return cls(engine, Writer(database), str(database))
 
     async def close(self) -> None:
+        self.writer.close()
         await self._engine.dispose()
 
     @asynccontextmanager

@@ -27,6 +27,10 @@ class Gone:
     why: str
 
 
+class NotPostedError(Exception):
+    """The reply did not go out and may later. The message says what to change."""
+
+
 class Surface(Protocol):
     """Called by the service, one run's calls in order. What it raises is logged."""
 
@@ -48,6 +52,7 @@ class Surface(Protocol):
 
         The intent is recorded before. When it was recorded by an earlier owner
         (``run.reply.intent_at`` lies before ``run.claimed_at``) a post may be out already: look for
-        ``run.reply.marker`` first. Raising leaves the reply open: it is tried again later.
+        ``run.reply.marker`` first. Raising leaves the reply open: it is tried again later, and
+        ever more seldom. ``NotPostedError`` says why in words for the log.
         """
         ...

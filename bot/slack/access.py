@@ -22,6 +22,7 @@ class Why(StrEnum):
     STRANGE = "unknown_person"
     CHANNEL = "channel"
     DIRECT = "direct_messages"
+    UNNAMED = "unknown_channel"
 
 
 @dataclass(frozen=True)
@@ -101,5 +102,10 @@ def sentence(why: Why) -> str:
             )
         case Why.DIRECT:
             return "I am not set up to answer direct messages. Ask in an incident channel."
+        case Why.UNNAMED:
+            return (
+                "I could not find out which channel this is, so I do not know what I may look at "
+                "here. Ask again in a few minutes."
+            )
         case _:
             assert_never(why)

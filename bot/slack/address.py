@@ -17,7 +17,10 @@ DEBUG_TS = "debug_ts"
 
 @dataclass(frozen=True)
 class Address:
-    """``ts`` is the question's message, ``thread_ts`` the thread that the reply belongs to."""
+    """``ts`` is the question's message, ``thread_ts`` the thread that the reply belongs to.
+
+    ``name`` is what the channel was called when the question came; empty where that is unknown.
+    """
 
     channel: str
     ts: str
@@ -25,6 +28,7 @@ class Address:
     user: str
     shared: bool
     direct: bool
+    name: str = ""
 
     def stored(self) -> Mapping[str, str]:
         return {
@@ -34,6 +38,7 @@ class Address:
             "user": self.user,
             "shared": _YES if self.shared else "",
             "direct": _YES if self.direct else "",
+            "name": self.name,
         }
 
     @classmethod
@@ -46,4 +51,5 @@ class Address:
             user=kept["user"],
             shared=kept["shared"] == _YES,
             direct=kept["direct"] == _YES,
+            name=kept.get("name", ""),
         )

@@ -69,9 +69,9 @@ class Channels:
                 _log.warning("channel_unknown", channel=channel, why=str(trouble))
                 return kept[1] if kept else None
 
-    def created(self, event: Mapping[str, Any]) -> None:
+    def created(self, event: Mapping[str, Any]) -> Channel:
         """A public channel was created: its name is known before anybody asks in it."""
-        self._keep(read_channel({"is_channel": True, **(event.get("channel") or {})}))
+        return self._keep(read_channel({"is_channel": True, **(event.get("channel") or {})}))
 
     def forget(self, channel: str) -> None:
         """Something about it changed: ask again when it is needed."""

@@ -16,6 +16,10 @@ class SlackSetupError(Exception):
     """The bot cannot work in Slack. The message says what to change."""
 
 
+class SlackUnreachableError(SlackSetupError):
+    """Slack does not answer just now; nothing is known to be wrong with the settings."""
+
+
 @dataclass(frozen=True)
 class Identity:
     """``team`` is the installing workspace (T…), ``enterprise`` its organisation (E…), if any."""
@@ -52,7 +56,7 @@ async def identify(web: Web, seconds: float = START_SECONDS) -> Identity:
                 '"OAuth & Permissions", reinstall the app if it was revoked.'
             )
         case Limited() | Unknown() as trouble:
-            raise SlackSetupError(
+            raise SlackUnreachableError(
                 f"Slack does not answer at {web.client.base_url} ({trouble}): "
                 "check the network and [slack] base_url."
             )

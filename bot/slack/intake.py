@@ -20,11 +20,12 @@ from bot.runs.service import Accepted, Closing, Duplicate, QueueFull, RunService
 from bot.slack.abort import Stops, is_stop
 from bot.slack.access import Allowed, Denied, Ignored, Verdict, Why, may_ask, may_ask_here, sentence
 from bot.slack.address import SURFACE, Address
+from bot.slack.bindings import Unsure, scope_of
 from bot.slack.calls import Web
 from bot.slack.channels import Channels
 from bot.slack.events import Said
 from bot.slack.identity import Identity
-from bot.slack.notices import BUSY, CLOSING, HELP, NOTHING_RUNS, Notices
+from bot.slack.notices import BUSY, CLOSING, HELP, NO_MEMBER, NOTHING_RUNS, Notices
 from bot.slack.people import People
 from bot.slack.progress import Progress
 from bot.slack.reading import plain_text
@@ -98,6 +99,10 @@ class Intake:
         keys = (key, said.delivery)
         if said.user == self._identity.bot_user or await self._service.find(*keys) is not None:
             return
+        if said.pointed and not said.direct and not await self._is_member_of(said.channel):
+            if await self._service.store.first_seen(keys[1:], self._now()):
+                self._notices.post_directly(said, NO_MEMBER)
+            return
         match await self._verdict(said):
             case Ignored():
                 return
@@ -109,6 +114,11 @@ class Intake:
             case verdict:
                 assert_never(verdict)
 
+    async def _is_member_of(self, channel: str) -> bool:
+        """A shortcut can be used where the bot is not; a private channel it does not even see."""
+        known = await self._channels.channel(channel, WHERE_SECONDS)
+        return known is not None and known.is_member
+
     async def _verdict(self, said: Said) -> Verdict:
         person = await self._people.person(said.user, WHO_SECONDS)
         verdict = may_ask(self._identity.homes, said.teams, person)
@@ -117,11 +127,13 @@ class Intake:
         if said.direct:
             return verdict if self._settings.direct_messages else Denied(Why.DIRECT)
         allowed = self._settings.channels
-        if may_ask_here(allowed, said.channel, None):
+        if may_ask_here(allowed, said.channel, None) and not self._settings.bindings:
             return verdict
         channel = await self._channels.channel(said.channel, WHERE_SECONDS)
-        known = channel is not None and may_ask_here(allowed, channel.id, channel.name)
-        return verdict if known else Denied(Why.CHANNEL)
+        if not may_ask_here(allowed, said.channel, channel.name if channel else None):
+            return Denied(Why.CHANNEL)
+        bound = scope_of(self._settings.bindings, self._address(said))
+        return Denied(Why.UNNAMED) if isinstance(bound, Unsure) else verdict
 
     async def _read(self, said: Said, keys: tuple[str, ...]) -> None:
         """What an allowed person wants: help, a stop, or an answer."""
@@ -141,23 +153,13 @@ class Intake:
 
     async def _ask(self, said: Said, keys: tuple[str, ...], text: str) -> None:
         """The commit. A thread that cannot be read in time is left out."""
-        known = self._channels.known(said.channel)
-        shared = said.shared if said.shared is not None else known is None or known.is_shared
-        address = Address(
-            channel=said.channel,
-            ts=said.ts,
-            thread_ts=said.root,
-            user=said.user,
-            shared=shared and not said.direct,
-            direct=said.direct,
-        )
         taken = await self._service.accept(
             Ask(
                 origin_key=keys[0],
                 surface=SURFACE,
                 text=text[: MAX_QUESTION * 2],
                 asked_at=self._asked_at(said.ts),
-                address=address.stored(),
+                address=self._address(said).stored(),
                 thread=await earlier_messages(self._web, self._people, said),
                 seen_keys=keys[1:],
             )
@@ -176,6 +178,19 @@ class Intake:
                 await self._tell(said, keys, CLOSING)
             case _:
                 assert_never(taken)
+
+    def _address(self, said: Said) -> Address:
+        known = self._channels.known(said.channel)
+        shared = said.shared if said.shared is not None else known is None or known.is_shared
+        return Address(
+            channel=said.channel,
+            ts=said.ts,
+            thread_ts=said.root,
+            user=said.user,
+            shared=shared and not said.direct,
+            direct=said.direct,
+            name=known.name if known else "",
+        )
 
     async def _tell(self, said: Said, keys: tuple[str, ...], words: str) -> None:
         """A notice, once a message: noted before it is posted, so never twice."""

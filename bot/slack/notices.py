@@ -6,14 +6,17 @@ import hashlib
 
 import structlog
 
-from bot.runs.surface import Gone, Posted
+from bot.runs.surface import Gone, NotPostedError, Posted
+from bot.slack.calls import Ok, Web
 from bot.slack.events import Said
 from bot.slack.identity import Identity
 from bot.slack.rendering import notice
-from bot.slack.reply import Mark, NotPostedError, Place, Poster
+from bot.slack.reply import Mark, Place, Poster
 from bot.slack.tasks import Tasks
 
 _log = structlog.get_logger(__name__)
+
+OPEN_SECONDS = 30.0
 
 HELP = (
     "Ask me what caused an incident, what changed in a deploy, or what was deployed. For example: "
@@ -22,19 +25,37 @@ HELP = (
 )
 BUSY = "I have too many questions to work on just now. Ask again in a minute."
 CLOSING = "I am being restarted. Ask again in a minute."
+NO_MEMBER = "I am not in that channel, so I cannot read it or answer there. Type `/invite @oncall` in it and ask again."
 NOTHING_RUNS = "Nothing is running in this thread, so there is nothing to stop."
 
 
 class Notices:
     """``post`` returns at once: a notice must not hold up the acknowledgement of an event."""
 
-    def __init__(self, poster: Poster, tasks: Tasks, identity: Identity) -> None:
+    def __init__(self, poster: Poster, web: Web, tasks: Tasks, identity: Identity) -> None:
         self._poster = poster
+        self._web = web
         self._tasks = tasks
         self._identity = identity
 
     def post(self, said: Said, words: str) -> None:
         self._tasks.start(self._post(said, words), f"notice {said.channel} {said.ts}")
+
+    def post_directly(self, said: Said, words: str) -> None:
+        """As a direct message: the bot cannot write where it was asked."""
+        self._tasks.start(self._post_directly(said.user, words), f"notice to {said.user}")
+
+    async def _post_directly(self, user: str, words: str) -> None:
+        client = self._web.client
+        match await self._web.persist(lambda: client.conversations_open(users=user), OPEN_SECONDS):
+            case Ok(data=data):
+                direct = str((data.get("channel") or {}).get("id", ""))
+                done = await self._web.once(
+                    client.chat_postMessage(channel=direct, text=notice(words).text)
+                )
+                _log.info("notice_posted_directly", user=user, ok=isinstance(done, Ok))
+            case trouble:
+                _log.warning("notice_not_posted", user=user, why=str(trouble))
 
     async def _post(self, said: Said, words: str) -> None:
         key = self._identity.key(said.channel, said.ts)

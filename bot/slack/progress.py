@@ -7,6 +7,7 @@ shed when Slack limits it, its failures are ignored, and it never holds up a run
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -29,6 +30,8 @@ TIDY_SECONDS = 120.0
 """How long the end of a run tries to take the eyes away."""
 REFRESH_SECONDS = 90.0
 """Slack takes a status away after two minutes."""
+QUEUE_SECONDS = 5.0
+"""Between two looks at the place in the queue."""
 _NOT_FOR_US = frozenset(
     {
         "not_allowed",
@@ -39,6 +42,7 @@ _NOT_FOR_US = frozenset(
     }
 )
 
+Ahead = Callable[[str], int]
 SessionStatus = Literal["processing", "active"]
 
 
@@ -58,6 +62,8 @@ class Progress:
         self._tasks = tasks
         self._signs: dict[str, _Sign] = {}
         self._off: set[str] = set()
+        self.queue: Ahead = _nobody
+        """How many questions are before a run; set once there is a queue."""
 
     def begin(self, run: RunRecord) -> None:
         """The question was taken, or work on it goes on after a crash."""
@@ -85,11 +91,15 @@ class Progress:
             seen = sign.ended is None and await self._react(sign.where)
             session = seen and await self._session(sign.where, "processing")
             shown = ""
+            said_at = self._web.clock.monotonic()
             while sign.ended is None:
                 sign.changed.clear()
-                if sign.status:
-                    shown = sign.status if await self._say(sign.where, sign.status) else shown
-                await _changed(sign.changed, REFRESH_SECONDS)
+                status = sign.status or waiting(self.queue(run))
+                now = self._web.clock.monotonic()
+                if status and (status != shown or now - said_at >= REFRESH_SECONDS):
+                    shown = status if await self._say(sign.where, status) else shown
+                    said_at = now
+                await _changed(sign.changed, REFRESH_SECONDS if sign.status else QUEUE_SECONDS)
             if shown:
                 await self._say(sign.where, "")
             if session:
@@ -160,6 +170,11 @@ async def _changed(event: asyncio.Event, seconds: float) -> None:
         return
 
 
+def _nobody(run: str) -> int:
+    del run
+    return 0
+
+
 def mark_of(outcome: Outcome | None) -> str:
     match outcome:
         case Answer() | Proposal():
@@ -168,6 +183,13 @@ def mark_of(outcome: Outcome | None) -> str:
             return FAILED
         case None:
             return ""
+
+
+def waiting(ahead: int) -> str:
+    """What the thread says while a question waits for its turn, or nothing."""
+    if not ahead:
+        return ""
+    return f"is waiting: {ahead} question{'' if ahead == 1 else 's'} before this one…"
 
 
 def status_of(event: Event) -> str:

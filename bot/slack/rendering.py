@@ -77,11 +77,18 @@ _MARKDOWN = _Dialect(_markdown_escape, "**", "- ", lambda to: f"[Trace]({to})")
 _MRKDWN = _Dialect(for_mrkdwn, "*", "• ", lambda to: f"<{to}|Trace>")
 
 
-def render(outcome: Outcome, seconds: float | None, trace: str, *, outsiders: bool) -> Message:
-    """The reply to a run. With ``outsiders`` present there is no code, no diff and no trace link."""
+def render(
+    outcome: Outcome, seconds: float | None, trace: str, *, outsiders: bool, note: str = ""
+) -> Message:
+    """The reply to a run. With ``outsiders`` present there is no code, no diff and no trace link.
+
+    ``note`` is one more line of the bot's own.
+    """
     reply = reply_text(outcome, seconds)
     if outsiders:
         reply = _without_code(reply)
+    if note:
+        reply = replace(reply, notes=(*reply.notes, note))
     link = "" if outsiders else url(trace)
     return Message(
         markdown=_laid_out(reply, link, _MARKDOWN, MAX_MARKDOWN),

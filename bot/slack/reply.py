@@ -15,7 +15,8 @@ from typing import Any, TypeAlias, assert_never
 import structlog
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.runs.surface import Gone, Posted
+from bot.runs.surface import Gone, NotPostedError, Posted
+from bot.slack.buttons import feedback_buttons
 from bot.slack.calls import Called, Limited, Make, Ok, Refused, Unknown, Web, pauses
 from bot.slack.fixes import fix_for
 from bot.slack.rendering import Message
@@ -32,7 +33,7 @@ SETTLING = (0.0, 0.3, 1.0)
 """Seconds between the searches after a lost connection: Slack may still be storing the message."""
 SETTLING_SLOWLY = (0.0, 1.0, 2.0, 4.0)
 """The same after a post that Slack did not answer in time."""
-SWEEPS = (5.0, 30.0)
+SWEEPS = (5.0, 30.0, 120.0, 600.0)
 """Seconds after which a reply whose way was unclear is looked at once more for a double."""
 
 _REFUSED_CONTENT = frozenset(
@@ -49,8 +50,8 @@ _REFUSED_CONTENT = frozenset(
 _GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "thread_not_found"})
 
 
-class NotPostedError(Exception):
-    """The post did not go out and may be tried later. The message says what to change."""
+class RefusedPostError(NotPostedError):
+    """Slack refuses it and will go on to, until somebody mends what the message names."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class Poster:
                     _log.warning("reply_has_no_place", run=mark.run, fix=fix_for(called))
                     return Gone(error)
                 case Refused():
-                    raise NotPostedError(fix_for(called))
+                    raise RefusedPostError(fix_for(called))
                 case _:
                     assert_never(called)
         raise AssertionError("pauses never end")
@@ -170,11 +171,13 @@ class Poster:
     def _post(
         self, place: Place, message: Message, mark: Mark, length: _Length
     ) -> Awaitable[AsyncSlackResponse]:
-        blocks = None
+        blocks: list[dict[str, Any]] | None = None
         match length:
             case _Length.FULL:
                 text = message.text
                 blocks = [{"type": "markdown", "text": message.markdown}]
+                if mark.run:
+                    blocks.append(feedback_buttons(mark.run))
             case _Length.PLAIN:
                 text = message.plain
             case _Length.BRIEF:
@@ -270,7 +273,7 @@ class Poster:
                 case Refused(error="thread_not_found" | "channel_not_found"):
                     return None
                 case Refused() as refused:
-                    raise NotPostedError(fix_for(refused))
+                    raise RefusedPostError(fix_for(refused))
                 case Limited() | Unknown() as trouble:
                     raise NotPostedError(f"Slack did not let us search the thread ({trouble}).")
 

@@ -7,12 +7,14 @@ connect is tried again with a ticket that is used up. Knows no event.
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import aiohttp
 import structlog
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
+from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 
 from bot.slack.calls import LONGEST_WAIT
 from bot.slack.client import is_local, library_log
@@ -34,7 +36,10 @@ class Socket:
         self._client = handler.client
         if is_local(bolt.client.base_url):
             self._client.proxy = None
+        self._client.message_listeners.append(self._count)
         self._watch: asyncio.Task[None] | None = None
+        self._counted = asyncio.Event()
+        self._connections = 1
 
     async def open(self, address: str) -> None:
         self._client.wss_uri = address
@@ -44,6 +49,26 @@ class Socket:
     async def is_up(self) -> bool:
         """Connected, and answering pings."""
         return await self._client.is_connected()
+
+    async def counted(self) -> int:
+        """How many sockets Slack counts for the app token.
+
+        It says so when one is opened only. One that was lost a moment before may still be among
+        them, so a count above one is made again on a new socket before it is believed.
+        """
+        if self._connections > 1:
+            self._counted.clear()
+            await self._client.connect_to_new_endpoint(force=True)
+            await asyncio.wait_for(self._counted.wait(), CONNECT_SECONDS)
+        return self._connections
+
+    async def _count(
+        self, client: AsyncBaseSocketModeClient, message: dict[str, Any], raw: str | None
+    ) -> None:
+        del client, raw
+        if message.get("type") == "hello":
+            self._connections = int(message.get("num_connections") or 1)
+            self._counted.set()
 
     async def close(self) -> None:
         if self._watch is not None:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from bot.loop.journal import Event
 from bot.loop.outcome import Outcome
 from bot.runs.links import Links
 from bot.runs.records import Reply, RunRecord
+from bot.runs.service import RunService
 from bot.runs.store import Store
 from bot.runs.surface import Gone, Posted
 from bot.slack.address import DEBUG_CHANNEL, DEBUG_TS, SURFACE, Address
+from bot.slack.bindings import Only, scope_of
 from bot.slack.calls import Web
 from bot.slack.channels import Channels
 from bot.slack.debug_thread import DebugThreads, head
 from bot.slack.identity import Identity
 from bot.slack.progress import Progress
 from bot.slack.rendering import render
-from bot.slack.reply import Mark, Place, Poster
+from bot.slack.reply import Mark, Place, Poster, RefusedPostError
 from bot.slack.settings import SlackSettings
 from bot.slack.tasks import Tasks
+
+GIVE_UP_AFTER = timedelta(hours=1)
+"""How long a reply that Slack refuses is tried; the trace keeps it anyway."""
 
 
 class SlackSurface:
@@ -45,10 +51,12 @@ class SlackSurface:
         self._identity = identity
         self._channels = channels
         self._links = links
+        self._settings = settings
         self._opened: Store | None = None
 
-    def open(self, store: Store) -> None:
-        self._opened = store
+    def open(self, service: RunService) -> None:
+        self._opened = service.store
+        self.progress.queue = service.ahead
 
     @property
     def name(self) -> str:
@@ -66,22 +74,30 @@ class SlackSurface:
         where = Address.of(run)
         known = self._channels.known(where.channel)
         reply = _intended(run)
+        scope = scope_of(self._settings.bindings, where)
 
         async def still_ours() -> None:
             await self._store.remember(run, {})
 
-        done = await self.poster.post_once(
-            Place(where.channel, where.thread_ts, where.ts),
-            render(
-                outcome,
-                run.seconds,
-                self._links.trace(run.id),
-                outsiders=where.shared or (known is not None and known.is_shared),
-            ),
-            Mark(run.id, reply.marker),
-            may_be_out=run.claimed_at is not None and reply.intent_at < run.claimed_at,
-            still_ours=still_ours,
-        )
+        done: Posted | Gone
+        try:
+            done = await self.poster.post_once(
+                Place(where.channel, where.thread_ts, where.ts),
+                render(
+                    outcome,
+                    run.seconds,
+                    self._links.trace(run.id),
+                    outsiders=where.shared or (known is not None and known.is_shared),
+                    note=scope.sentence() if isinstance(scope, Only) else "",
+                ),
+                Mark(run.id, reply.marker),
+                may_be_out=run.claimed_at is not None and reply.intent_at < run.claimed_at,
+                still_ours=still_ours,
+            )
+        except RefusedPostError as error:
+            if self._web.clock.now() - reply.intent_at < GIVE_UP_AFTER:
+                raise
+            done = Gone(f"Slack refused it for an hour: {error}")
         self.progress.end(run, outcome if isinstance(done, Posted) else None)
         self._debug.end(run)
         return done

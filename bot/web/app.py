@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.loop.stopping import Clock
 from bot.runs.errors import StoreError
+from bot.runs.feedback import feedback_on
 from bot.runs.journal import StoreJournal
 from bot.runs.links import Links
 from bot.runs.store import Store
@@ -97,6 +98,7 @@ class Pages:
             await journal.blobs(),
             self._links.trace(run.id),
             self._clock.now(),
+            await feedback_on(self._store, run.id),
         )
         return self._page("trace.html", 200, trace=view)
 

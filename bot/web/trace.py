@@ -31,11 +31,13 @@ from bot.loop.journal import (
 )
 from bot.loop.limits import Limits
 from bot.loop.outcome import ANSWER
+from bot.runs.feedback import Feedback
 from bot.runs.records import RunRecord
 from bot.runs.reply_text import ReplyText, mark, reply_text
 from bot.web.postmortem import postmortem
 from tools.base import ToolResult
 
+NO_FEEDBACK = Feedback()
 SHOWN_CHARS = 2_000
 """Of an observation, before the rest is folded away."""
 
@@ -94,11 +96,17 @@ class TraceView:
     steps: tuple[StepView, ...]
     limits: tuple[tuple[str, str], ...]
     postmortem: str
+    feedback: Feedback
     shown_at: datetime
 
 
 def trace_view(
-    run: RunRecord, events: Sequence[Event], blobs: Mapping[str, str], link: str, now: datetime
+    run: RunRecord,
+    events: Sequence[Event],
+    blobs: Mapping[str, str],
+    link: str,
+    now: datetime,
+    feedback: Feedback = NO_FEEDBACK,
 ) -> TraceView:
     """All that the page shows of one run. ``link`` is the page's own address."""
     steps: dict[int, StepView] = {}
@@ -123,6 +131,7 @@ def trace_view(
         steps=ordered,
         limits=limits,
         postmortem=postmortem(run, [one for one in found if one[1] != ANSWER], link),
+        feedback=feedback,
         shown_at=now,
     )
 

@@ -80,10 +80,10 @@ async def test_the_table_shows_each_question_each_miss_and_the_totals(workspaces
 
 
 async def test_a_wrong_deploy_and_forbidden_words_count_against_it(workspaces: Path) -> None:
-    truth = CASE["truth"] | {"deploy": 2, "forbidden": ["most likely"]}
+    truth = CASE["truth"] | {"deploy": 2, "forbidden": ["charges"]}
     result = await evaluate(written(workspaces, truth=truth), workspaces, RulesModel)
     assert result.scored[0].rank not in (None, 1)
-    assert result.scored[0].says == ("most likely",)
+    assert result.scored[0].says == ("charges",)
     assert not result.scored[0].right
     assert result.totals.forbidden == 1
     assert result.totals.rank_1 == (0, 1)

@@ -172,3 +172,17 @@ def test_facts_of_plain_text_results_count() -> None:
 def test_the_clock_of_the_question_is_utc() -> None:
     assert asked("x").asked_at == NOW
     assert CATALOG["payments"] == "payments-api"
+
+
+def test_two_deploys_of_one_version_are_told_apart_by_their_numbers() -> None:
+    ranked = ranking()
+    value = ranked.value
+    assert value is not None
+    assert value.kind == "suspects"
+    first, second = value.suspects
+    twin = second.model_copy(
+        update={"deploy": second.deploy.model_copy(update={"ref": first.deploy.ref})}
+    )
+    same = found(ranked.text, value.model_copy(update={"suspects": (first, twin)}))
+    assert verdict("web deploy 4470 (v2.3.1) most likely did not cause it", same).problems == ()
+    assert verdict("Deploy 4471 (v2.3.1) did not cause it", same).problems != ()

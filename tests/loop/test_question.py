@@ -80,3 +80,66 @@ def test_every_part_has_words_for_people() -> None:
     )
     assert {p.kind for p in question.parts} == set(PartKind)
     assert all(p.words for p in question.parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Was it that one?", PartKind.WAS_IT),
+        ("Why not that one?", PartKind.WAS_IT),
+        ("Was it deploy 12?", PartKind.WAS_IT),
+        ("Did deploy 12 cause it?", PartKind.WAS_IT),
+        ("Which later deploy made it work again, and how?", PartKind.FIX),
+        ("Has it been rolled back?", PartKind.FIX),
+        ("Is a fix already deployed?", PartKind.FIX),
+        ("Did 2.2.1 settle it?", PartKind.FIX),
+        ("Which deploy brought the old entry point back?", PartKind.FIX),
+        ("Was anything deployed in the 24 hours before it began?", PartKind.SHIPPED),
+        ("Did payments change in September?", PartKind.SHIPPED),
+        ("What was the last deploy before it began?", PartKind.BEFORE_ONSET),
+        ("How long before?", PartKind.BEFORE_ONSET),
+        ("Where was src/app.py before?", PartKind.MOVED),
+        ("Which setting brings the old behaviour back?", PartKind.SETTING),
+        ("Is it safe to roll back?", PartKind.ROLLBACK),
+        ("What would a rollback take away?", PartKind.ROLLBACK),
+        ("Which deploy do I roll back?", PartKind.CAUSE),
+        ("Why is checkout down?", PartKind.CAUSE),
+        ("What changed in deploy 12?", PartKind.CHANGES),
+        ("When was payments deployed before that?", PartKind.WHO_WHEN),
+        ("What else went out?", PartKind.LISTING),
+    ],
+)
+def test_what_a_question_asks_for(text: str, kind: PartKind) -> None:
+    assert {part.kind for part in asked(text).parts} == {kind}
+
+
+def test_that_one_is_the_deploy_of_the_sentence_before() -> None:
+    part = asked("payments 1.2.3 went out the evening before. Was it that one?").parts[0]
+    assert part.deploy is not None
+    assert (part.deploy.asked, part.deploy.service) == ("1.2.3", "payments-api")
+
+
+def test_each_version_that_may_have_fixed_it_is_a_part_of_its_own() -> None:
+    parts = asked("Did payments 2.32.1 or 2.32.2 fix it?").parts
+    assert [part.deploy.asked for part in parts if part.deploy] == ["2.32.1", "2.32.2"]
+
+
+def test_the_thread_names_the_incident_and_the_deploy() -> None:
+    question = parse(
+        "Was it that one?", NOW, CATALOG, ("deploy 4470 is next", "see INC-7 about checkout")
+    )
+    assert question.parts[0].incident == "INC-7"
+    assert question.parts[0].deploy is not None
+    assert question.parts[0].deploy.asked == "4470"
+
+
+def test_before_that_and_the_change_are_counted_from_the_suspect() -> None:
+    before = asked("When was payments deployed before that?").parts[0].deploy
+    itself = asked("Who shipped the payments change, and when?").parts[0].deploy
+    assert before is not None
+    assert itself is not None
+    assert (before.before_cause, itself.before_cause) == (1, 0)
+
+
+def test_the_file_of_another_sentence_is_the_one_that_is_asked_about() -> None:
+    assert asked("src/app.py is new there. Where was it before?").parts[0].path == "src/app.py"

@@ -80,7 +80,7 @@ def said(answer: Answer) -> str:
 @pytest.mark.parametrize(
     "question",
     [
-        "checkout v9 went out before that. Was it that one?",
+        "checkout deploy 9 went out before that. Was it that one?",
         "deploy 9 is older. Why not that one?",
         "Was it deploy 9?",
         "Did deploy 9 cause the checkout incident?",
@@ -121,14 +121,14 @@ async def test_a_rollback_is_a_yes_and_names_it(shop: Shop) -> None:
 
 async def test_a_named_deploy_that_changed_other_lines_did_not_fix_it(shop: Shop) -> None:
     shop.release("payments", 11, -HOUR, {"b.py": "other = 'lines'\n"}, ref="v11")
-    answer = await ask(shop, "Did v11 fix it?", NOW + 3 * HOUR)
+    answer = await ask(shop, "Did deploy 11 fix it?", NOW + 3 * HOUR)
     assert answer.headline.startswith("No: payments deploy 11 (v11) does not take back what")
 
 
 async def test_a_fix_that_is_no_later_deploy_is_left_unknown(shop: Shop) -> None:
     shop.release("payments", 11, -HOUR, {"b.py": "other = 'lines'\n"}, ref="v11")
-    answer = await ask(shop, "Did v2 fix it? And did v11 fix it?", NOW + 3 * HOUR)
-    assert any("whether deploy v2 fixed it" in line for line in answer.unknowns)
+    answer = await ask(shop, "Did deploy 2 fix it? And did deploy 11 fix it?", NOW + 3 * HOUR)
+    assert any("whether deploy 2 fixed it" in line for line in answer.unknowns)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from tools.causes import external_cause, kinships_of
         "the licence expired at midnight",
         "the provider reports an outage in one region",
         "a switch failure in rack 4",
+        "the same build runs without errors in eu-west-1",
+        "hosts of the new image, with the same package versions, are fine",
     ],
 )
 def test_a_cause_outside_of_any_deploy_is_recognised(said: str) -> None:
@@ -23,6 +25,8 @@ def test_a_cause_outside_of_any_deploy_is_recognised(said: str) -> None:
     [
         "Uploads fail on the on-prem store; the bucket on real AWS is fine",
         "sessions expire too early",
+        "jobs on images built before the afternoon still pass",
+        "the same error shows in every build",
         "Workers are killed for memory",
         "deploys of the certificate service fail",
     ],

@@ -92,3 +92,11 @@ async def test_one_that_was_resolved_later_is_still_open(shop: Shop) -> None:
     (incident,) = (await _search(shop, "INC-6")).incidents
     assert incident.status is IncidentStatus.OPEN
     assert incident.resolved_at is None
+
+
+@pytest.mark.parametrize(
+    "said", ["#inc-20261129-checkout", "sev1_orders", "incident-2026-checkout"]
+)
+async def test_a_channel_is_named_for_its_incident(shop: Shop, said: str) -> None:
+    shop.incident(id="INC-3", title="Images fail", services=["web"], started_at=stamp(ONSET))
+    assert _ids(await _search(shop, said))[0] == "INC-1"

@@ -33,7 +33,9 @@ async def test_the_demo_incident_is_pinned_on_the_deploy_that_cut_the_budget(
     assert "checkout depends on payments-api" in reasons
     assert "config/retry.yaml" in reasons
     assert "ledger deploy 4473 finished 02:10 UTC, 4 min after onset" in value.ruled_out
-    assert any("checkout deploy 4472" in line and "documentation" in line for line in value.ruled_out)
+    assert any(
+        "checkout deploy 4472" in line and "documentation" in line for line in value.ruled_out
+    )
     assert value.not_searched == ("feature flags",)
     assert "1. deploy 4471 (payments-api, production, v2.3.1) finished 01:44 UTC" in result.text
     assert result.summary.endswith("confidence high")

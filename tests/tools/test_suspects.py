@@ -76,7 +76,8 @@ async def test_documentation_alone_is_cleared_however_recent(shop: Shop) -> None
     result = await ranked(shop.open())
     assert result.confidence is Confidence.NONE
     assert (
-        "checkout deploy 10 finished 1 min before onset but changes documentation" in result.ruled_out[0]
+        "checkout deploy 10 finished 1 min before onset but changes documentation"
+        in result.ruled_out[0]
     )
 
 
