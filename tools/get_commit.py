@@ -20,19 +20,16 @@ _MESSAGE: Final = 4_000
 
 class GetCommitArguments(Arguments):
     service: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="The service whose repository holds it (name or alias)."
+        description="Name or alias."
     )
     ref: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="The commit's SHA, a tag, or a deploy number."
+        description="SHA, tag or deploy number."
     )
 
 
 class GetCommit(Tool[GetCommitArguments]):
     name: ClassVar[str] = "get_commit"
-    description: ClassVar[str] = (
-        "One commit: author, time, the whole message and the files that it changed against its"
-        " first parent. For what a deploy changed, call get_diff."
-    )
+    description: ClassVar[str] = "One commit: author, time, message, changed files."
     case_insensitive: ClassVar[frozenset[str]] = frozenset({"service"})
     arguments = GetCommitArguments
 

@@ -59,22 +59,17 @@ class Services(Protocol):
 
 class GetDiffArguments(Arguments):
     deploy: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="The deploy: its number (4471), commit SHA, tag (v2.3.1) or URL, as search_deploy"
-        " shows it. Never guess one."
+        description="Number, SHA, tag or URL, as search_deploy shows it. Never guess."
     )
     service: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
         default=None,
-        description="The service's name or alias. Needed only when several services have a deploy"
-        " of that number or tag.",
+        description="Where several services have that number or tag.",
     )
     path: Annotated[str, Field(min_length=1, max_length=1_000)] | None = Field(
         default=None,
-        description="A changed file or folder, relative to the repository, as the file list shows"
-        " it: shows only that one, with its whole patch.",
+        description="Only this file or folder, with its whole patch.",
     )
-    page: int = Field(
-        default=1, ge=1, le=1_000, description="Page of the file list, 200 files a page, from 1."
-    )
+    page: int = Field(default=1, ge=1, le=1_000, description="Of the file list, from 1.")
 
 
 @dataclass(frozen=True)
@@ -99,10 +94,8 @@ class _Target:
 class GetDiff(Tool[GetDiffArguments]):
     name: ClassVar[str] = "get_diff"
     description: ClassVar[str] = (
-        "What one deploy changed, compared with the previous successful deploy of the same service"
-        " and environment: settings, versions, defaults and signatures that changed (before →"
-        " after), commits, pull requests, authors, files by risk and their patches. Says which base"
-        " was taken and why, and names a rollback as one."
+        "What a deploy changed since the previous successful one of its service and environment:"
+        " settings, versions and signatures (before → after), commits, files by risk, patches."
     )
     case_insensitive: ClassVar[frozenset[str]] = frozenset({"service"})
     arguments = GetDiffArguments

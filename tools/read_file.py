@@ -24,27 +24,24 @@ _RANGE: Final = re.compile(r"^(\d{1,7})(?:-(\d{1,7}))?$")
 
 class ReadFileArguments(Arguments):
     service: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="The service whose repository is read (name or alias)."
+        description="Name or alias."
     )
     path: Annotated[str, Field(min_length=1, max_length=1_000)] = Field(
-        description="The file, relative to the repository, as get_diff's file list shows it."
+        description="As get_diff's file list shows it."
     )
     ref: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="As of which deploy number, commit SHA or tag."
+        description="Deploy number, SHA or tag."
     )
     lines: str = Field(
         default=f"1-{_FIRST}",
         max_length=20,
-        description=f'Lines to show, such as "40-90"; at most {MOST_LINES} at a time.',
+        description=f'Such as "40-90"; at most {MOST_LINES}.',
     )
 
 
 class ReadFile(Tool[ReadFileArguments]):
     name: ClassVar[str] = "read_file"
-    description: ClassVar[str] = (
-        "Lines of one file as they were at a deploy or commit. For what a deploy changed, call"
-        " get_diff instead."
-    )
+    description: ClassVar[str] = "Lines of one file as of a deploy or commit."
     case_insensitive: ClassVar[frozenset[str]] = frozenset({"service"})
     arguments = ReadFileArguments
 

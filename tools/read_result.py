@@ -17,19 +17,16 @@ class ReadResultArguments(Arguments):
     observation: str = Field(
         min_length=1,
         max_length=20,
-        description='Id of an earlier observation of this run, for example "o2".',
+        description='Such as "o2".',
     )
-    page: int = Field(default=1, ge=1, le=10_000, description="Which page of it, from 1.")
+    page: int = Field(default=1, ge=1, le=10_000)
 
 
 class ReadResult(Tool[ReadResultArguments]):
     """Reads nothing but what this run has already seen."""
 
     name: ClassVar[str] = "read_result"
-    description: ClassVar[str] = (
-        "Read on in the full text of an earlier observation that was shown shortened. "
-        "Pages hold about 3,500 characters."
-    )
+    description: ClassVar[str] = "Read on in an earlier observation that was shown shortened."
     case_insensitive: ClassVar[frozenset[str]] = frozenset({"observation"})
     arguments: type[ReadResultArguments] = ReadResultArguments
 

@@ -28,26 +28,23 @@ _NESTED: Final = re.compile(r"\)[*+{]|\\[1-9]|\{\d*,?\d{4,}|\(\?")
 
 class SearchCodeArguments(Arguments):
     service: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="The service whose repository is searched (name or alias)."
+        description="Name or alias."
     )
     pattern: Annotated[str, Field(min_length=2, max_length=200)] = Field(
-        description="The text to look for, as it is; or a POSIX extended regex with regex=true."
+        description="Literal text; with regex=true a POSIX extended regex."
     )
     ref: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="As of which deploy number, commit SHA or tag."
+        description="Deploy number, SHA or tag."
     )
     path: Annotated[str, Field(min_length=1, max_length=1_000)] | None = Field(
-        default=None, description="Only this file or folder, relative to the repository."
+        default=None, description="Only this file or folder."
     )
-    regex: bool = Field(default=False, description="Whether the pattern is a regex.")
+    regex: bool = Field(default=False)
 
 
 class SearchCode(Tool[SearchCodeArguments]):
     name: ClassVar[str] = "search_code"
-    description: ClassVar[str] = (
-        "Lines of a service's repository that hold a text, at a deploy or commit, as"
-        " file:line: text. Case matters."
-    )
+    description: ClassVar[str] = "Lines that hold a text, as of a deploy or commit. Case matters."
     case_insensitive: ClassVar[frozenset[str]] = frozenset({"service"})
     arguments = SearchCodeArguments
 

@@ -23,34 +23,32 @@ class SearchDeployArguments(Arguments):
     deploy: str | None = Field(
         default=None,
         max_length=300,
-        description='One deploy by what people call it: number ("4471"), SHA, tag, id or URL.',
+        description='Number ("4471"), SHA, tag, id or URL.',
     )
     incident: str | None = Field(
         default=None,
         max_length=500,
-        description='Incident id, or words for it ("checkout incident", an error text): ranks the '
-        "changes that could have caused it, with reasons and a confidence.",
+        description='Its id or words ("checkout incident", an error text): ranks what could have '
+        "caused it.",
     )
-    service: str | None = Field(
-        default=None, max_length=100, description="Only deploys of this service (name or alias)."
-    )
+    service: str | None = Field(default=None, max_length=100, description="Name or alias.")
     environment: str | None = Field(
         default=None,
         max_length=60,
-        description="Only this environment. Suspects are sought in production unless told.",
+        description="Production for suspects unless told.",
     )
     since: str | None = Field(
         default=None,
         max_length=40,
-        description='Only deploys that finished at or after this: "2h", "yesterday", or ISO time.',
+        description='Finished at or after: "2h", "yesterday", ISO time.',
     )
     until: str | None = Field(
         default=None,
         max_length=40,
-        description='Only deploys that finished at or before this, in the same forms as "since".',
+        description="Finished at or before.",
     )
     limit: int = Field(
-        default=5, ge=1, le=50, description="How many to show at most; 1 gives the last deploy."
+        default=5, ge=1, le=50, description="How many at most; 1 is the last deploy."
     )
 
 
@@ -59,9 +57,8 @@ class SearchDeploy(Tool[SearchDeployArguments]):
 
     name: ClassVar[str] = "search_deploy"
     description: ClassVar[str] = (
-        "Find deploys. With `deploy`: which deploy a number, SHA or tag means. With `incident`: "
-        "which changes most likely caused it, ranked. Else: the deploys of a service or a time "
-        "window, newest first. For what a deploy changed, call get_diff."
+        "Find deploys: one by name (`deploy`), the ranked suspects of an `incident`, or those of a "
+        "service or a window, newest first. What one changed: get_diff."
     )
     case_insensitive: ClassVar[frozenset[str]] = frozenset(
         {"deploy", "incident", "service", "since", "until"}

@@ -18,20 +18,19 @@ class SearchIncidentArguments(Arguments):
     query: str = Field(
         default="",
         max_length=500,
-        description='Incident id ("INC-1423") or words: service, symptom, error text. '
-        "Empty for the latest incidents.",
+        description='Id ("INC-1423") or words (service, symptom); empty for the latest.',
     )
     since: str | None = Field(
         default=None,
         max_length=40,
-        description='Only incidents that began at or after this: "2h", "yesterday", or an ISO time.',
+        description='Began at or after: "2h", "yesterday", ISO time.',
     )
     until: str | None = Field(
         default=None,
         max_length=40,
-        description='Only incidents that began at or before this, in the same forms as "since".',
+        description="Began at or before.",
     )
-    limit: int = Field(default=5, ge=1, le=50, description="How many to show at most.")
+    limit: int = Field(default=5, ge=1, le=50)
 
 
 class SearchIncident(Tool[SearchIncidentArguments]):
@@ -39,9 +38,7 @@ class SearchIncident(Tool[SearchIncidentArguments]):
 
     name: ClassVar[str] = "search_incident"
     description: ClassVar[str] = (
-        "Find incidents by id, by words, or by time: title, services, severity, when it began and "
-        "whether it is still open. To learn which deploy caused one, call search_deploy with "
-        "`incident`."
+        "Find incidents by id, words or time. Which deploy caused one: search_deploy."
     )
     case_insensitive: ClassVar[frozenset[str]] = frozenset({"query", "since", "until"})
     arguments: type[SearchIncidentArguments] = SearchIncidentArguments

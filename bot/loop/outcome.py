@@ -29,11 +29,10 @@ class Claim(Arguments):
     text: str = Field(
         min_length=1,
         max_length=600,
-        description="One short sentence. Every deploy number, SHA, service, file, time, number "
-        "and URL in it must occur in a cited observation.",
+        description="One short sentence; every fact in it occurs in a cited observation.",
     )
     evidence: tuple[str, ...] = Field(
-        description='Ids of the observations that show it, such as ["o1"]. At least one.',
+        description='Such as ["o1"]: what shows it.',
         max_length=12,
     )
 
@@ -44,21 +43,18 @@ class AnswerArguments(Arguments):
     headline: str = Field(
         min_length=1,
         max_length=400,
-        description="The answer in one sentence: the service, the deploy, and what it did. Say "
-        "'caused' only at high confidence, else 'most likely'.",
+        description="One sentence: the service, the deploy, what it did.",
     )
     claims: tuple[Claim, ...] = Field(
         max_length=12,
-        description="Two to five facts that carry the headline, the strongest first.",
+        description="Two to five facts, the strongest first.",
     )
     unknowns: tuple[str, ...] = Field(
         default=(),
         max_length=8,
-        description="Parts of the question that could not be answered, one short line each.",
+        description="Parts that could not be answered, a short line each.",
     )
-    confidence: Confidence = Field(
-        description="Never above the confidence that a tool gave: none, low, medium or high."
-    )
+    confidence: Confidence = Field(description="Never above the tool's.")
 
 
 class Cited(Value):

@@ -25,7 +25,10 @@ HELP = (
 )
 BUSY = "I have too many questions to work on just now. Ask again in a minute."
 CLOSING = "I am being restarted. Ask again in a minute."
-NO_MEMBER = "I am not in that channel, so I cannot read it or answer there. Type `/invite @oncall` in it and ask again."
+NO_MEMBER = (
+    "I am not in that channel, so I cannot read it or answer there. "
+    "Type `/invite @oncall` in it and ask again."
+)
 NOTHING_RUNS = "Nothing is running in this thread, so there is nothing to stop."
 
 

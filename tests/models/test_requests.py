@@ -119,20 +119,15 @@ def first_request(demo: DemoIncident) -> Request:
     )
 
 
-CORE = {"search_incident", "search_deploy", "get_diff", "read_result", "answer"}
-
-
-@pytest.mark.parametrize("kb", [6, 8], ids=["the tools of the 02:14 question", "all tools"])
-async def test_the_first_request_of_the_demo_question_is_small(
-    kb: int, demo: DemoIncident, calling: Wire, alone: Alone
+async def test_the_first_request_of_the_demo_question_is_at_most_6_kb(
+    demo: DemoIncident, calling: Wire, alone: Alone
 ) -> None:
     request = first_request(demo)
-    tools = tuple(spec for spec in request.tools if kb == 8 or spec.name in CORE)
     async with model_server(SEARCH) as server:
-        await alone(calling, server).complete(request.model_copy(update={"tools": tools}))
+        await alone(calling, server).complete(request)
     size = len(server.asked[0].raw)
-    print(f"first request, {calling.kind}, {len(tools)} tools: {size:,} bytes")
-    assert size <= kb * 1024
+    print(f"first request, {calling.kind}, {len(request.tools)} tools: {size:,} bytes")
+    assert size <= 6 * 1024
 
 
 async def test_the_adapter_takes_at_most_2_ms_a_step_at_20_steps_of_8_kb(

@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import text
 
 from bot.loop.journal import FencedError, ModelReturned, RunEnded, RunStarted, blob_hash
 from bot.loop.limits import Limits, StopReason
@@ -20,6 +20,7 @@ from bot.runs.ids import new_run_id
 from bot.runs.journal import StoreJournal
 from bot.runs.records import ReplyState, RunRecord, RunState
 from bot.runs.store import SEEN_FOR, Store
+from bot.runs.writer import Prepared
 from runs.bench import new_run, opened
 from support.scripted import NOW, asked, turn
 
@@ -259,10 +260,8 @@ async def test_an_address_can_grow_so_that_the_next_owner_knows_it(database: Pat
 async def test_a_full_disk_is_said_in_words_and_nothing_is_half_written(database: Path) -> None:
     async with opened(database) as store:
         run = await claimed(store)
-        engine = store._engine.sync_engine
-        event.listen(
-            engine, "begin", lambda c: c.exec_driver_sql("PRAGMA max_page_count=1").close()
-        )
+        full = Prepared(text("PRAGMA max_page_count=1"))
+        await store.writer.transaction(lambda cursor: cursor.rows(full, {}))
         with pytest.raises(StoreError, match=r"disk .* is full: free some space"):
             await journal(store, run).append([STARTED], {"h": "".join(map(str, range(200_000)))})
     assert rows(database, "events") == 0
