@@ -12,15 +12,17 @@ import secrets
 import shlex
 import signal
 import sys
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from bot.config import load
+from bot.config import STATE_FOLDER, load
 from bot.loop.outcome import Outcome
 from bot.loop.question import MAX_QUESTION
 from bot.runs.errors import StoreError
-from bot.runs.links import Links
+from bot.runs.links import Links, signing_key
 from bot.runs.records import Ask, RunRecord
 from bot.runs.reply_text import reply_text
 from bot.runs.service import Accepted, RunService
@@ -35,7 +37,8 @@ from bot.terminal import (
     styled,
     warn,
 )
-from bot.wiring import links, open_bot, state_folder
+from bot.web.errors import ServerError
+from bot.wiring import KEY_NAME, links, open_bot, state_folder
 
 DRAIN_SECONDS = 5.0
 """How long older runs, taken over on the way, may keep the terminal after the reply."""
@@ -139,15 +142,57 @@ async def ask(asked: Asked) -> int:
     return 2 if printer.code is None else printer.code
 
 
+async def ask_server(asked: Asked, server: str) -> int:
+    """Ask a bot that runs elsewhere, by its ask link. Raises ``ServerError`` and ``StoreError``."""
+    from bot.web.client import BotAt  # noqa: PLC0415 - `ask` without a server loads no HTTP
+    from tools.http import HttpClient  # noqa: PLC0415 - as above
+
+    async with HttpClient() as http:
+        there = BotAt(http, _ask_link(asked.root, server))
+        run = await there.ask(
+            {
+                "question": asked.text,
+                "key": secrets.token_urlsafe(12),
+                "asked_at": asked.asked_at.isoformat(),
+                "thread": asked.thread,
+            }
+        )
+        _on_interrupt(lambda: there.stop(run))
+        run = await there.ended(run)
+    if asked.as_json:
+        say(run.model_dump_json())
+    elif run.outcome is not None:
+        for line in reply_lines(reply_text(run.outcome, run.seconds), styled(sys.stdout)):
+            say(line)
+        say(f"Trace: {run.trace}")
+    return exit_code(run.outcome) if run.outcome is not None else 2
+
+
+def _ask_link(root: Path, server: str) -> str:
+    """The link as given; for an address alone, the link under the key of the workspace here."""
+    link = server.rstrip("/")
+    key = root / STATE_FOLDER / KEY_NAME
+    if "/ask/" in urlsplit(link).path or not key.exists():
+        return link
+    return Links(signing_key(key), link).ask()
+
+
 def _abort_on_interrupt(service: RunService, run: str) -> None:
+    async def abort() -> None:
+        await service.abort(run, "Ctrl-C")
+
+    _on_interrupt(abort)
+
+
+def _on_interrupt(stop_run: Callable[[], Awaitable[None]]) -> None:
     """The first Ctrl-C stops the run, which then says what it found; the second one exits."""
     loop = asyncio.get_running_loop()
     kept: list[asyncio.Task[None]] = []
 
     async def abort() -> None:
         try:
-            await service.abort(run, "Ctrl-C")
-        except StoreError as error:
+            await stop_run()
+        except (StoreError, ServerError) as error:
             warn(str(error))
 
     def stop() -> None:

@@ -54,10 +54,18 @@ def ask(
     ] = None,
     as_json: AsJson = False,  # noqa: FBT002 - typer reads flags like this
     debug: Annotated[bool, typer.Option("--debug", help="Show each turn on stderr.")] = False,  # noqa: FBT002
+    server: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="Ask a bot that is running: the ask link that its `serve` prints.",
+        ),
+    ] = "",
 ) -> None:
     """Ask one question and print the answer with its evidence."""
-    from bot.asking import Asked  # noqa: PLC0415
+    from bot.asking import Asked, ask_server  # noqa: PLC0415
     from bot.asking import ask as run_ask  # noqa: PLC0415
+    from bot.web.errors import ServerError  # noqa: PLC0415
 
     if not question.strip():
         _refuse('say what to ask, for example: oncall-bot ask "What changed in deploy 4471?"')
@@ -69,7 +77,10 @@ def ask(
         as_json=as_json,
         debug=debug,
     )
-    raise typer.Exit(_run(run_ask(asked)))
+    try:
+        raise typer.Exit(_run(ask_server(asked, server) if server else run_ask(asked)))
+    except ServerError as error:
+        _refuse(str(error))
 
 
 @app.command()

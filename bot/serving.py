@@ -1,7 +1,8 @@
 """``oncall-bot serve``: Slack, the pages, the runs that were left unfinished, and an orderly end.
 
-Owns the order of starting and ending: first no more questions, then the runs drain, then Slack and
-the pages go. Knows how the parts are put together from ``wiring.py``.
+Owns the order of starting and ending: the pages come first, also while Slack is down; at the end
+first no more questions, then the runs drain, then Slack and the pages go. Knows how the parts are
+put together from ``wiring.py``.
 """
 
 from __future__ import annotations
@@ -10,19 +11,23 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+from starlette.routing import Route
 
 from bot.config import Settings, load
 from bot.loop.stopping import Clock
 from bot.runs.errors import StoreError
 from bot.runs.links import Links, rotate_key
 from bot.runs.service import RunService
-from bot.slack.app import SlackApp, create_slack
+from bot.slack.http import PATH, Requests
+from bot.slack.link import SlackLink
 from bot.telemetry import log_event, log_to
 from bot.terminal import ClosedTerminal, LiveLog, say, warn
 from bot.web.app import create_app
+from bot.web.asking import AskPages, WebSurface
 from bot.web.server import WebServer, listen
 from bot.wiring import key_file, links, open_bot
 
@@ -41,50 +46,96 @@ async def serve(root: Path, *, rotate: bool, as_json: bool) -> int:
     at = listen(settings.web.host, settings.web.port)
     ended = _told_to_end()
     made = links(root, settings, port=at.getsockname()[1])
-    async with _slack(settings, made) as slack:
-        surfaces = (ClosedTerminal(), slack.surface) if slack else (ClosedTerminal(),)
-        async with open_bot(root, settings, surfaces, observe) as bot:
-            for note in bot.notes:
-                warn(note)
-            web = WebServer(create_app(bot.store, made, Clock()), at)
-            await web.start()
-            if slack is not None:
-                await slack.start(bot.service)
-            address = f"http://{settings.web.host}:{at.getsockname()[1]}"
-            _tell(address, made.public_url, slack, as_json=as_json)
-            looking = asyncio.create_task(_look_again(bot.service))
-            await ended.wait()
-            looking.cancel()
+    requests = Requests()
+    link = SlackLink(settings.slack, made, requests)
+    async with open_bot(root, settings, (ClosedTerminal(), WebSurface()), observe) as bot:
+        for note in bot.notes:
+            warn(note)
+        asking = AskPages(bot.service, made, Clock().now).routes()
+        slack = Route(PATH, requests.take, methods=["POST"])
+        pages = create_app(bot.store, made, Clock(), more=(slack, *asking), trouble=link.trouble)
+        web = WebServer(pages, at)
+        await web.start()
+        address = f"http://{settings.web.host}:{at.getsockname()[1]}"
+        try:
+            await _work(
+                settings, link, bot.service, ended, _Addresses(address, made), as_json=as_json
+            )
+        finally:
             await bot.service.close(settings.runs.drain_seconds)
-            if slack is not None:
-                await slack.close()
+            await link.close()
             await web.stop()
     return 0
 
 
-@asynccontextmanager
-async def _slack(settings: Settings, made: Links) -> AsyncIterator[SlackApp | None]:
-    """The Slack app, if there are tokens for it; closed also when the start fails."""
-    if settings.slack.bot_token is None:
-        yield None
-        return
-    slack = await create_slack(settings.slack, made)
+@dataclass(frozen=True)
+class _Addresses:
+    """Where the pages are served, and the links that people get."""
+
+    local: str
+    links: Links
+
+
+async def _work(
+    settings: Settings,
+    link: SlackLink,
+    service: RunService,
+    ended: asyncio.Event,
+    at: _Addresses,
+    *,
+    as_json: bool,
+) -> None:
+    """Until the end is wanted. Raises ``SlackSetupError`` if Slack refuses the bot."""
+    connecting = asyncio.create_task(_connect(link, service, settings.web.public_url))
+    looking = asyncio.create_task(_look_again(service))
     try:
-        yield slack
+        await _until_any((link.tried, ended), connecting)
+        if not ended.is_set():
+            await _tell(link, at, as_json=as_json)
+        await _until_any((ended,), connecting)
     finally:
-        await slack.close()
+        looking.cancel()
+        connecting.cancel()
 
 
-def _tell(address: str, public_url: str, slack: SlackApp | None, *, as_json: bool) -> None:
+async def _connect(link: SlackLink, service: RunService, public_url: str) -> None:
+    await link.connect(service)
+    if link.app is not None:
+        link.app.watch(public_url)
+
+
+async def _until_any(events: Sequence[asyncio.Event], beside: asyncio.Task[None]) -> None:
+    """Until one of them is set. Raises what ``beside`` raises before."""
+    waits = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait({*waits, beside}, return_when=asyncio.FIRST_COMPLETED)
+        if beside.done():
+            beside.result()
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def _tell(link: SlackLink, at: _Addresses, *, as_json: bool) -> None:
+    address, public_url = at.local, at.links.public_url
     if as_json:
-        team = slack.identity.team if slack else None
-        say(json.dumps({"address": address, "public_url": public_url, "slack_team": team}))
+        told = {
+            "address": address,
+            "public_url": public_url,
+            "ask": at.links.ask(),
+            "slack_team": link.app.identity.team if link.app else None,
+        }
+        say(json.dumps(told))
         return
     say(f"Serving {address} (Ctrl-C ends it)")
     if public_url != address:
         say(f"Trace links start with {public_url}")
-    if slack is not None:
-        say(f"Listening in Slack as @{slack.identity.name} (team {slack.identity.team})")
+    say(f"Without Slack, ask at {at.links.ask()} (whoever has this link can)")
+    if link.app is not None:
+        say(f"Listening in Slack as @{link.app.identity.name} (team {link.app.identity.team})")
+    elif link.is_wanted:
+        say(f"Not in Slack yet, and trying on. {await link.trouble()}")
     else:
         say("No Slack tokens, so only the pages: `oncall-bot manifest --link` makes the app.")
 

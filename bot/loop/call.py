@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import lru_cache
 
 from bot.loop.journal import ModelCalled, ModelFailed, ModelReturned, WasCut
 from bot.loop.limits import Limits
@@ -140,12 +141,18 @@ def _shrinks(failed: ModelFailed, request: Request) -> bool:
     return failed.error is ModelErrorKind.CONTEXT_TOO_LONG and request.can_shrink
 
 
+@lru_cache
+def _relays(kind: type[Model]) -> bool:
+    """Asked of the type and kept: asking it of an object each time costs as much as a small call."""
+    return all(hasattr(kind, name) for name in ("has_next", "hand_over"))
+
+
 def _hand_over(model: Model, error: ModelError) -> bool:
     return isinstance(model, Relay) and model.hand_over(error)
 
 
 def _has_next(model: Model) -> bool:
-    return isinstance(model, Relay) and model.has_next
+    return _relays(type(model)) and isinstance(model, Relay) and model.has_next
 
 
 def _wait(

@@ -9,7 +9,6 @@ makes an answer true in ``grounding.py``, what is remembered in ``scratchpad.py`
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
 
 from bot.loop.call import call
@@ -100,13 +99,12 @@ def _too_long(reply: Turn | ModelError | Cut) -> bool:
 
 
 def _started(question: Question, model: Model, tools: Toolbox, limits: Limits) -> RunStarted:
-    told = json.dumps([spec.model_dump(mode="json") for spec in tools.specs], sort_keys=True)
     return RunStarted(
         question=question,
         limits=limits,
         model=model.name,
         prompt=blob_hash(SYSTEM),
-        tools=blob_hash(told),
+        tools=blob_hash(tools.told),
     )
 
 
@@ -141,8 +139,7 @@ def _closing(step: Step, pad: Scratchpad, limits: Limits) -> Step:
     """The step with the notice of the last step, or of a budget that is nearly spent (M15)."""
     if step.number + 1 == limits.max_steps:
         return replace(step, notice=f"{step.notice}\n\n{LAST_STEP}".strip())
-    spent = pad.with_step(step).tally().tokens
-    if spent >= limits.run_tokens * BUDGET_LOW_SHARE:
+    if pad.tokens + step.tokens >= limits.run_tokens * BUDGET_LOW_SHARE:
         return replace(step, notice=f"{step.notice}\n\n{BUDGET_LOW}".strip())
     return step
 

@@ -126,6 +126,11 @@ _TAG = re.compile(
     r"|(?:deploy|release)[-_]\d)(?![\w])"
 )
 _VERSION = re.compile(r"(?<=\s)(\d+(?:\.\d+)+[\w.+-]*\w|\d+(?:\.\d+)+)(?![\w:])")
+_NUMBER = re.compile(r"(?<=\s)#?(\d{4,8})(?![\w:.%-])")
+"""After a service's name a deploy's number; three digits would be an HTTP status."""
+_BARE = re.compile(r"\b(?:was|is) it #?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
+_WAS_IT = re.compile(r"\b(?:was|is|could|may|might) it\b(?: be| have been)?", re.IGNORECASE)
+_PRONOUN = re.compile(r"\b(?:it|that|this|its)\b", re.IGNORECASE)
 _FILE = re.compile(r"(?<![\w@:/.])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
 _BEFORE_THAT = re.compile(
     r"\b(?:before|prior to) (?:that|this|it)\b(?: one| deploy)?|\bpreviously\b", re.IGNORECASE
@@ -175,9 +180,9 @@ def find_deploys(text: str) -> tuple[str, ...]:
 
 
 def find_versions(text: str, words: Mapping[str, str]) -> tuple[DeployRef, ...]:
-    """Deploys named by service and version, such as ``httpx 0.28.0``."""
+    """Deploys named by service and version or number: ``httpx 0.28.0``, ``web 4470``."""
     refs = []
-    for match in _VERSION.finditer(text):
+    for match in (*_VERSION.finditer(text), *_NUMBER.finditer(text)):
         before = find_services(text[: match.start()][-80:], words)
         name = text[: match.start()].rstrip().lower()
         named = next((w for w in words if words[w] in before[-1:] and name.endswith(w.lower())), "")
@@ -213,9 +218,14 @@ def _parts_of(clause: str, words: Mapping[str, str], now: datetime) -> list[Part
             around=onset_window(clause) or _around(kind, clause),
             path=path[0] if path else None,
         )
-        for kind in kinds_of(clause)
+        for kind in kinds_of(clause) or _asks_of_a_service(clause, services)
         for ref in _refs(kind, clause, service, words)
     ]
+
+
+def _asks_of_a_service(clause: str, services: tuple[str, ...]) -> list[PartKind]:
+    """``was it web?``: only the catalog tells that it asks about a service."""
+    return [PartKind.WAS_IT] if services and _WAS_IT.search(clause) else []
 
 
 def _around(kind: PartKind, clause: str) -> OnsetWindow | None:
@@ -243,6 +253,8 @@ def _refs(
             named = service is not None and (kind is PartKind.WHO_WHEN or _LAST.search(clause))
             if named or back:
                 refs = [_counted(clause, service)]
+        case PartKind.WAS_IT if not refs:
+            refs += [DeployRef(asked=found[1], service=service) for found in _BARE.finditer(clause)]
         case PartKind.CHANGES | PartKind.WHO_WHEN | PartKind.WAS_IT:
             pass
         case PartKind.CAUSE | PartKind.LISTING | PartKind.SHIPPED | PartKind.BEFORE_ONSET:
@@ -328,14 +340,18 @@ def _with_context(
             update["deploy"] = other
         elif services and not caused:
             update["deploy"] = DeployRef(service=services[0])
-    if part.kind is PartKind.WAS_IT and part.deploy is None and named:
+        elif named and not caused and _PRONOUN.search(part.text):
+            update["deploy"] = named[0]
+    if part.kind is PartKind.WAS_IT and part.deploy is None and part.service is None and named:
         update["deploy"] = named[0]
     if part.kind is PartKind.CHANGES and part.deploy is None and services:
         asks_cause = any(p.kind is PartKind.CAUSE for p in parts)
         if not asks_cause and part.service is not None and _names_it(part):
             update["deploy"] = DeployRef(service=part.service)
-    if part.kind is PartKind.CHANGES and part.deploy is None and not update and len(named) == 1:
-        update["deploy"] = named[0]
+    if part.kind is PartKind.CHANGES and part.deploy is None and "deploy" not in update:
+        asks_cause = any(p.kind is PartKind.CAUSE for p in parts)
+        if len(named) == 1 or (named and not asks_cause and _PRONOUN.search(part.text)):
+            update["deploy"] = named[0]
     return part.model_copy(update=update) if update else part
 
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, JsonValue
 
 _SPACES = re.compile(r"\s+")
+_JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
 
 
 def canonical(
@@ -21,7 +22,7 @@ def canonical(
     """One string for every spelling of one call."""
     values = arguments.model_dump(mode="json")
     folded = {key: _fold(value, lower=key in case_insensitive) for key, value in values.items()}
-    return f"{tool} {json.dumps(folded, sort_keys=True, ensure_ascii=False)}"
+    return f"{tool} {_JSON.encode(folded)}"
 
 
 def _fold(value: JsonValue, *, lower: bool) -> JsonValue:
@@ -43,6 +44,8 @@ def in_cycle(turns: Sequence[frozenset[str]]) -> bool:
     A turn is the set of canonical calls that it asked for; turns without calls break a cycle.
     """
     for period in range(2, len(turns) // 2 + 1):
+        if turns[-1] != turns[-1 - period]:
+            continue
         newest, before = turns[-period:], turns[-2 * period : -period]
         if all(newest) and list(newest) == list(before) and len(set(newest)) > 1:
             return True

@@ -62,6 +62,18 @@ class Observation:
     same_as: str = ""
     asked: str = "{}"
 
+    @cached_property
+    def seen(self) -> Seen:
+        """The same as data, beside its rendering."""
+        return Seen(
+            id=self.id,
+            tool=self.tool,
+            arguments=dict(self.arguments),
+            asked=self.asked,
+            status=self.result.status,
+            value=self.result.value,
+        )
+
     @property
     def citable(self) -> bool:
         """Only what a tool itself returned, and returned well, supports a claim (M20)."""
@@ -93,6 +105,45 @@ class Step:
         """Whether the model's own message is sent back: never a truncated or an empty one."""
         whole = self.turn.finish is not Finish.LENGTH
         return whole and bool(self.turn.text.strip() or self.turn.calls)
+
+    @cached_property
+    def messages(self) -> tuple[Message, ...]:
+        """What it adds to every later request: the same objects, so that they are known again."""
+        return messages_of(self, frozenset())
+
+    @cached_property
+    def tokens(self) -> int:
+        """Input and output tokens of the turn: reported, else estimated from what was sent."""
+        usage = self.turn.usage
+        sent = usage.input_tokens if usage.input_tokens is not None else self.sent / CHARS_A_TOKEN
+        written = sum(len(call.arguments) for call in self.turn.calls) + len(self.turn.text)
+        got = usage.output_tokens if usage.output_tokens is not None else written / CHARS_A_TOKEN
+        return round(sent + got)
+
+    @cached_property
+    def refused(self) -> bool:
+        """Whether it asked for something, and none of it ran."""
+        return bool(self.observations) and all(
+            o.origin in {Origin.POINTED, Origin.REFUSED} for o in self.observations
+        )
+
+    @cached_property
+    def repeated(self) -> bool:
+        return any(o.origin is Origin.POINTED for o in self.observations)
+
+    @cached_property
+    def tool_errors(self) -> int:
+        """Calls that failed, or were not fit to be run."""
+        return sum(
+            o.result.status is Status.ERROR
+            and (o.origin is Origin.RAN or (o.origin is Origin.REFUSED and not o.same_as))
+            for o in self.observations
+        )
+
+    @cached_property
+    def asked_for(self) -> frozenset[str]:
+        """Its calls in canonical form."""
+        return frozenset(o.same_as for o in self.observations if o.same_as)
 
 
 @dataclass(frozen=True)
@@ -153,49 +204,29 @@ class Scratchpad:
 
     def tally(self) -> Tally:
         """What the stop rules look at (M7)."""
-        refused = [
-            bool(step.observations)
-            and all(o.origin in {Origin.POINTED, Origin.REFUSED} for o in step.observations)
-            for step in self.steps
-        ]
         in_a_row = 0
-        for one in reversed(refused):
-            if not one:
+        for step in reversed(self.steps):
+            if not step.refused:
                 break
             in_a_row += 1
         return Tally(
-            tool_errors=sum(
-                o.result.status is Status.ERROR
-                and (o.origin is Origin.RAN or (o.origin is Origin.REFUSED and not o.same_as))
-                for o in self.observations
-            ),
-            repeated_turns=sum(
-                any(o.origin is Origin.POINTED for o in step.observations) for step in self.steps
-            ),
+            tool_errors=sum(step.tool_errors for step in self.steps),
+            repeated_turns=sum(step.repeated for step in self.steps),
             refusals_in_a_row=in_a_row,
-            cycle=in_cycle(
-                [
-                    frozenset(o.same_as for o in step.observations if o.same_as)
-                    for step in self.steps
-                ]
-            ),
+            cycle=in_cycle([step.asked_for for step in self.steps]),
             silent_turns=sum(
                 not step.observations and step.turn.finish is not Finish.LENGTH
                 for step in self.steps
             ),
             truncated_turns=sum(step.turn.finish is Finish.LENGTH for step in self.steps),
             rejected_answers=sum(step.rejected for step in self.steps),
-            tokens=sum(tokens_of(step) for step in self.steps),
+            tokens=self.tokens,
         )
 
-
-def tokens_of(step: Step) -> int:
-    """Input and output tokens of one turn: reported, else estimated from what was sent."""
-    usage = step.turn.usage
-    sent = usage.input_tokens if usage.input_tokens is not None else step.sent / CHARS_A_TOKEN
-    written = sum(len(call.arguments) for call in step.turn.calls) + len(step.turn.text)
-    got = usage.output_tokens if usage.output_tokens is not None else written / CHARS_A_TOKEN
-    return round(sent + got)
+    @cached_property
+    def tokens(self) -> int:
+        """Of all turns so far."""
+        return sum(step.tokens for step in self.steps)
 
 
 def messages_of(step: Step, cut: frozenset[str]) -> tuple[Message, ...]:
@@ -226,8 +257,9 @@ def assemble(pad: Scratchpad, tools: Toolbox, limits: Limits) -> Request:
     if pad.opening_notice:
         first = f"{first}\n\n{pad.opening_notice}"
     cut = frozenset(o.id for o in pad.observations[: pad.cut])
-    before = [message for step in pad.steps[:-1] for message in messages_of(step, cut)]
-    newest = [message for step in pad.steps[-1:] for message in messages_of(step, cut)]
+    steps = [messages_of(step, cut) if cut else step.messages for step in pad.steps]
+    before = [message for step in steps[:-1] for message in step]
+    newest = [message for step in steps[-1:] for message in step]
     return Request(
         system=SYSTEM,
         tools=tools.specs,
@@ -235,18 +267,7 @@ def assemble(pad: Scratchpad, tools: Toolbox, limits: Limits) -> Request:
         kept=_kept(pad, len(before)),
         can_shrink=pad.cut < pad.most_cut,
         question=pad.question,
-        seen=tuple(
-            Seen(
-                id=o.id,
-                tool=o.tool,
-                arguments=dict(o.arguments),
-                asked=o.asked,
-                status=o.result.status,
-                value=o.result.value,
-            )
-            for o in pad.observations
-            if o.origin is not Origin.CHECKED
-        ),
+        seen=tuple(o.seen for o in pad.observations if o.origin is not Origin.CHECKED),
         last=len(pad.steps) + 1 >= limits.max_steps,
     )
 

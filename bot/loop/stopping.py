@@ -65,14 +65,17 @@ class Stop:
     def __init__(self, clock: Clock, deadline: float) -> None:
         self.clock = clock
         self.deadline = deadline
-        self._aborted = asyncio.Event()
         self._cut: Cut | None = None
+        self._aborted = False
+        self._waking: set[asyncio.Future[None]] = set()
 
     def abort(self, by: str = "", reason: StopReason = StopReason.ABORTED) -> None:
         """Stop the run. ``by`` is whom the reply names."""
         if self._cut is None:
             self._cut = Cut(reason, by)
-            self._aborted.set()
+            self._aborted = True
+            for waiting in self._waking:
+                _wake(waiting)
 
     @property
     def cut(self) -> Cut | None:
@@ -93,15 +96,12 @@ class Stop:
         left = self.deadline - began
         task = asyncio.ensure_future(self._unless_aborted(work))
         task.add_done_callback(_heard)
-        watch = asyncio.ensure_future(self._aborted.wait())
         try:
-            await asyncio.wait(
-                {task, watch}, timeout=min(seconds, left), return_when=asyncio.FIRST_COMPLETED
-            )
+            await self._first(task, min(seconds, left))
             spent = self.clock.monotonic() - began
             if task.done() and not task.cancelled():
                 return Done(task.result(), spent)
-            if not self._aborted.is_set():
+            if not self._aborted:
                 if task.cancelled():
                     raise WorkCancelledError
                 if seconds <= left:
@@ -109,18 +109,35 @@ class Stop:
             self._cut = self._cut or Cut(StopReason.DEADLINE)
             return self._cut
         finally:
-            watch.cancel()
             if not task.done():
                 task.cancel()
                 await asyncio.wait({task}, timeout=GRACE_SECONDS)
             if task.done():
                 work.close()
 
+    async def _first(self, task: asyncio.Future[T], seconds: float) -> None:
+        """Until the work is done, the time is over or the run is aborted."""
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[None] = loop.create_future()
+        late = loop.call_later(seconds, _wake, waiting)
+        task.add_done_callback(lambda _: _wake(waiting))
+        self._waking.add(waiting)
+        try:
+            await waiting
+        finally:
+            self._waking.discard(waiting)
+            late.cancel()
+
     async def _unless_aborted(self, work: Coroutine[Any, Any, T]) -> T:
         """An abort may come after a task is made and before its first step: then it has none."""
-        if self._aborted.is_set():
+        if self._aborted:
             raise asyncio.CancelledError
         return await work
+
+
+def _wake(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)
 
 
 def _heard(task: asyncio.Future[Any]) -> None:

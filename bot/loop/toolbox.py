@@ -57,20 +57,25 @@ class Toolbox:
     @cached_property
     def specs(self) -> tuple[ToolSpec, ...]:
         """What the model is told; the bytes do not change within a run (M14, M15)."""
-        told = [_spec(t.name, t.description, t.arguments) for t in self._tools.values()]
+        return tuple(spec for spec, _ in self._described)
+
+    @cached_property
+    def told(self) -> str:
+        """The same as canonical JSON, to tell whether two runs were told the same."""
+        return f"[{', '.join(told for _, told in self._described)}]"
+
+    @cached_property
+    def _described(self) -> tuple[tuple[ToolSpec, str], ...]:
+        told = [_described(t.name, t.description, t.arguments) for t in self._tools.values()]
         ends = "Hand in the answer. This ends the run; prose does not."
-        told.append(_spec(ANSWER, ends, AnswerArguments))
-        return tuple(told)
-
-
-def _spec(name: str, description: str, arguments: type[Arguments]) -> ToolSpec:
-    return ToolSpec(name=name, description=description, parameters=_schema(arguments))
+        return (*told, _described(ANSWER, ends, AnswerArguments))
 
 
 @lru_cache(maxsize=256)
-def _schema(arguments: type[Arguments]) -> dict[str, Any]:
+def _described(name: str, description: str, arguments: type[Arguments]) -> tuple[ToolSpec, str]:
     """Kept, because making it takes longer than all else before the first model call."""
-    return arguments.model_json_schema()
+    spec = ToolSpec(name=name, description=description, parameters=arguments.model_json_schema())
+    return spec, json.dumps(spec.model_dump(mode="json"), sort_keys=True)
 
 
 def parse_arguments(raw: str, wanted: type[ArgumentsT]) -> ArgumentsT | BadCall:

@@ -7,6 +7,7 @@ loop and not beside the adapters because the loop may not import them.
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cached_property
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -120,7 +121,7 @@ class Request(Wire):
     last: bool = False
     can_shrink: bool = False
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Characters of all messages: what the token estimate goes by."""
         return len(self.system) + sum(

@@ -105,14 +105,14 @@ def _of_ranking(part: Part, request: Request, said: Said) -> None:
 
 def _was_it(part: Part, request: Request, seen: Seen, value: SuspectsRanked, said: Said) -> None:
     asked = part.deploy.asked if part.deploy else None
-    if asked is None:
+    service = part.deploy.service if part.deploy else part.service
+    if asked is None and service is None:
         return
-    service = part.deploy.service if part.deploy else None
     first = value.suspects[0]
     found = [
         (place, one)
         for place, one in enumerate(value.suspects)
-        if goes_by(one.deploy, asked) and service in (None, one.deploy.service)
+        if (asked is None or goes_by(one.deploy, asked)) and service in (None, one.deploy.service)
     ]
     if found and found[0][0] == 0:
         sure_of_it = value.confidence in (Confidence.HIGH, Confidence.MEDIUM)
@@ -122,14 +122,20 @@ def _was_it(part: Part, request: Request, seen: Seen, value: SuspectsRanked, sai
         said.headlines.append(f"{lead}: {name} {likely} {incident_name(value.incident)}")
         said.claim(_reasons("Why it", first), seen)
         return
-    lookup = seen_for(named_call(asked, service), request)
+    lookup = seen_for(named_call(asked, service), request) if asked is not None else None
     named = found[0][1].deploy if found else None
     evidence = [seen]
     if named is None and lookup and len(lookup[1].deploys) == 1:
         named = lookup[1].deploys[0]
         evidence.append(lookup[0])
     if named is None:
-        if lookup and not lookup[1].deploys:
+        if asked is None:
+            name = versioned(first.deploy)
+            said.headlines.append(
+                f"No: {name} ranks first, and no deploy of {service} is a suspect"
+            )
+            said.claim(_reasons(f"Why {name}", first), seen)
+        elif lookup and not lookup[1].deploys:
             said.headlines.append(f"No: deploy {asked} does not exist")
             said.claim(f"There is no deploy {asked} in any source", lookup[0])
         return

@@ -131,7 +131,9 @@ class Redactor:
 
     def _value(self, value: object) -> object:
         match value:
-            case str() if not isinstance(value, Enum):
+            case None | Enum():
+                return value
+            case str():
                 return self.text(value)
             case BaseModel():
                 return self._model(value)

@@ -17,7 +17,6 @@ from sqlalchemy import bindparam, insert, select, update
 
 from bot.loop.journal import (
     EVENT,
-    JOURNAL_VERSION,
     Event,
     FencedError,
     ModelReturned,
@@ -98,9 +97,8 @@ class StoreJournal:
 
     async def append(self, events: Sequence[Event], blobs: Mapping[str, str]) -> None:
         """One transaction. Raises ``FencedError`` for a stale epoch or a run that has ended."""
-        stored, self._stored = self._stored, None  # unknown, should this be cancelled
         abort, self._stored = await self._store.writer.transaction(
-            lambda cursor: self._append(cursor, events, blobs, stored)
+            lambda cursor: self._append(cursor, events, blobs)
         )
         for event in events:
             self._durable(event)
@@ -108,25 +106,27 @@ class StoreJournal:
             self._asked(abort)
 
     def _append(
-        self,
-        cursor: Cursor,
-        events: Sequence[Event],
-        blobs: Mapping[str, str],
-        stored: set[str] | None,
+        self, cursor: Cursor, events: Sequence[Event], blobs: Mapping[str, str]
     ) -> tuple[str | None, set[str]]:
         """Who asked to stop the run, and the blobs that it has now."""
         held = cursor.rows(_HOLD, self._ours | _added(events))
         if not held:
             raise FencedError(f"run {self._run} has ended or has another owner")
         length, abort = cast("tuple[int, str | None]", held[0])
-        bodies = enumerate(map(_body, events), start=length - len(events) + 1)
+        first = length - len(events) + 1
         cursor.each(
             _ADD_EVENTS,
             [
-                {"run": self._run, "sequence": number, "epoch": self._epoch, "body": body}
-                for number, body in bodies
+                {
+                    "run": self._run,
+                    "sequence": number,
+                    "epoch": self._epoch,
+                    "body": event.model_dump_json(),
+                }
+                for number, event in enumerate(events, start=first)
             ],
         )
+        stored = self._stored
         if stored is None:
             stored = {str(digest) for (digest,) in cursor.rows(_KNOWN, self._of_run)}
         missing = blobs.keys() - stored
@@ -191,10 +191,6 @@ def _added(events: Sequence[Event]) -> dict[str, object]:
         "read": sum(usage.input_tokens or 0 for usage in usages),
         "written": sum(usage.output_tokens or 0 for usage in usages),
     }
-
-
-def _body(event: Event) -> str:
-    return EVENT.dump_json(event).decode()
 
 
 def _version(body: str) -> int:

@@ -1,4 +1,4 @@
-"""Trace links: unguessable, signed, and void once the key is rotated (M18, M22).
+"""Trace links and the ask link: unguessable, signed, and void once the key is rotated (M18, M22).
 
 Owns the signing key's file and the form of a link. Knows neither runs nor the web.
 """
@@ -14,6 +14,8 @@ from itsdangerous import BadSignature, URLSafeSerializer
 from bot.runs.errors import StoreError
 
 _SALT = "trace-link"
+_ASK_SALT = "ask-link"
+_ASK = "ask"
 _MIN_KEY = 32
 
 
@@ -22,6 +24,7 @@ class Links:
 
     def __init__(self, key: str, public_url: str) -> None:
         self._serializer = URLSafeSerializer(key, salt=_SALT)
+        self._ask = URLSafeSerializer(key, salt=_ASK_SALT)
         self.public_url = public_url.rstrip("/")
 
     def trace(self, run: str) -> str:
@@ -34,6 +37,16 @@ class Links:
         except BadSignature:
             return None
         return run if isinstance(run, str) else None
+
+    def ask(self) -> str:
+        """The link of the page to ask on, for those who may."""
+        return f"{self.public_url}/ask/{self._ask.dumps(_ASK)}"
+
+    def may_ask(self, token: str) -> bool:
+        try:
+            return bool(self._ask.loads(token) == _ASK)
+        except BadSignature:
+            return False
 
 
 def signing_key(file: Path) -> str:

@@ -15,6 +15,7 @@ Until it is closed, a stop emoji still works while the service drains.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import assert_never
 
 import aiohttp
@@ -29,6 +30,7 @@ from bot.slack.abort import Stops
 from bot.slack.calls import Limited, Ok, Refused, Sleep, Unknown, Web
 from bot.slack.channels import Channels
 from bot.slack.client import library_log, web_client
+from bot.slack.doctor import Finding, examine
 from bot.slack.feedback import FeedbackClicks
 from bot.slack.fixes import fix_for
 from bot.slack.http import Requests
@@ -48,6 +50,7 @@ from bot.slack.settings import SlackSettings
 from bot.slack.socket import Socket
 from bot.slack.surface import SlackSurface
 from bot.slack.tasks import Tasks
+from bot.slack.watch import Watch
 
 _log = structlog.get_logger(__name__)
 
@@ -173,6 +176,33 @@ class SlackApp:
         ``None`` where there are none to count.
         """
         return await self._socket.counted() if self._socket else None
+
+    def watch(self, public_url: str) -> None:
+        """Let the doctor look again and again until the app is closed."""
+
+        async def look() -> Sequence[Finding]:
+            return await examine(
+                self._settings,
+                self._web.clock,
+                public_url=public_url,
+                connections=await self.connections(),
+            )
+
+        watch = Watch(look, self._tell_team, self._web.sleep)
+        self._tasks.start_endless(watch.run(), "doctor")
+
+    async def _tell_team(self, text: str) -> bool:
+        """Post to the debug channel; one that outsiders read is not told."""
+        channel = self._channels.find(self._settings.debug_channel)
+        if channel is None or channel.is_shared:
+            return False
+        client = self._web.client
+        called = await self._web.once(
+            client.chat_postMessage(
+                channel=channel.id, text=text, unfurl_links=False, unfurl_media=False
+            )
+        )
+        return isinstance(called, Ok)
 
     async def close(self, seconds: float = CLOSE_SECONDS) -> None:
         """Take no more events, and let what is on its way end for so long."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
+from http import HTTPStatus
 from typing import assert_never
 
 import aiohttp
@@ -22,6 +23,7 @@ from bot.slack.channels import Channel, joined_channels
 from bot.slack.client import web_client
 from bot.slack.fixes import fix_for
 from bot.slack.identity import read_identity
+from bot.slack.joining import SCOPE as JOIN_SCOPE
 from bot.slack.manifest import BOT_SCOPES
 from bot.slack.settings import SlackSettings
 
@@ -38,6 +40,8 @@ class Check(StrEnum):
     CHANNELS = "channels"
     DEBUG_CHANNEL = "debug channel"
     CLOCK = "clock"
+    CONNECTIONS = "connections"
+    PUBLIC_URL = "public URL"
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,18 @@ class Finding:
         return not self.fix
 
 
-async def examine(settings: SlackSettings, clock: Clock | None = None) -> tuple[Finding, ...]:
-    """Everything that can be checked from here. Never raises for what it finds."""
-    if settings.bot_token is None or settings.app_token is None:
+async def examine(
+    settings: SlackSettings,
+    clock: Clock | None = None,
+    *,
+    public_url: str = "",
+    connections: int | None = None,
+) -> tuple[Finding, ...]:
+    """Everything that can be checked from here. Never raises for what it finds.
+
+    ``connections`` is how many sockets Slack counts for the app token, where a running bot knows.
+    """
+    if settings.bot_token is None:
         return (
             Finding(
                 Check.BOT_TOKEN,
@@ -68,14 +81,17 @@ async def examine(settings: SlackSettings, clock: Clock | None = None) -> tuple[
     async with aiohttp.ClientSession(timeout=timeout) as session:
         client = web_client(settings, session, settings.bot_token.get_secret_value())
         web = Web(client, clock or Clock())
-        return tuple([finding async for finding in _findings(settings, web)])
+        found = [finding async for finding in _findings(settings, web)]
+        found.append(_connections(connections))
+        found.append(await _public_url(session, public_url))
+        return tuple(found)
 
 
 async def _findings(settings: SlackSettings, web: Web) -> AsyncIterator[Finding]:
     called = await web.persist(web.client.auth_test, SECONDS)
     yield _bot_token(called, web.client.base_url)
     if isinstance(called, Ok):
-        yield _scopes(called.headers)
+        yield _scopes(called.headers, settings)
         yield _clock(called.headers, web.clock.now())
         joined = await joined_channels(web, SECONDS)
         for finding in _channels(settings.channels, joined):
@@ -83,7 +99,8 @@ async def _findings(settings: SlackSettings, web: Web) -> AsyncIterator[Finding]
         yield _debug_channel(settings.debug_channel, joined)
         if settings.private_debug_channel:
             yield _private_debug_channel(settings.private_debug_channel, joined)
-    yield await _app_token(settings, web)
+    if settings.transport == "socket":
+        yield await _app_token(settings, web)
 
 
 def _bot_token(called: Called, base_url: str) -> Finding:
@@ -107,15 +124,16 @@ def _unreachable(check: Check, base_url: str, trouble: Limited | Unknown) -> Fin
     )
 
 
-def _scopes(headers: Mapping[str, str]) -> Finding:
+def _scopes(headers: Mapping[str, str], settings: SlackSettings) -> Finding:
     """Granted scopes come with every answer."""
     told = {name.lower(): value for name, value in headers.items()}.get("x-oauth-scopes")
     if told is None:
         return Finding(Check.SCOPES, "Slack did not say which are granted")
     granted = {scope.strip() for scope in told.split(",")}
-    missing = [scope for scope in BOT_SCOPES if scope not in granted]
+    needed = (*BOT_SCOPES, JOIN_SCOPE) if settings.join_channels else BOT_SCOPES
+    missing = [scope for scope in needed if scope not in granted]
     if not missing:
-        return Finding(Check.SCOPES, f"all {len(BOT_SCOPES)} of the manifest are granted")
+        return Finding(Check.SCOPES, f"all {len(needed)} of the manifest are granted")
     return Finding(
         Check.SCOPES,
         f"missing: {', '.join(missing)}",
@@ -227,3 +245,33 @@ async def _app_token(settings: SlackSettings, web: Web) -> Finding:
             return _unreachable(Check.APP_TOKEN, client.base_url, trouble)
         case _:
             assert_never(called)
+
+
+def _connections(count: int | None) -> Finding:
+    """Two environments with one app token get half of the events each."""
+    if count is None:
+        return Finding(Check.CONNECTIONS, "counted by a running bot only")
+    if count == 1:
+        return Finding(Check.CONNECTIONS, "this bot's is the only one")
+    return Finding(
+        Check.CONNECTIONS,
+        f"{count} processes are connected with this app token, so each gets a part of the events",
+        "end the others, or make an app of its own for each environment "
+        "(`oncall-bot manifest --link`)",
+    )
+
+
+async def _public_url(session: aiohttp.ClientSession, url: str) -> Finding:
+    """Whether the trace links lead to this bot's pages."""
+    if not url:
+        return Finding(Check.PUBLIC_URL, "not set: trace links open on this machine only")
+    fix = "set [web] public_url to how people reach the pages, and let the proxy pass /health"
+    try:
+        async with session.get(f"{url.rstrip('/')}/health", allow_redirects=False) as answer:
+            told = await answer.content.read(1_000)
+    except (aiohttp.ClientError, OSError) as error:
+        why = str(error) or type(error).__name__
+        return Finding(Check.PUBLIC_URL, f"{url} cannot be reached ({why})", fix)
+    if answer.status == HTTPStatus.OK and b'"ok"' in told:
+        return Finding(Check.PUBLIC_URL, f"{url} leads to the pages")
+    return Finding(Check.PUBLIC_URL, f"{url}/health answers with HTTP {answer.status}", fix)

@@ -58,8 +58,12 @@ class Socket:
         """
         if self._connections > 1:
             self._counted.clear()
-            await self._client.connect_to_new_endpoint(force=True)
-            await asyncio.wait_for(self._counted.wait(), CONNECT_SECONDS)
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    await self._client.connect_to_new_endpoint(force=True)
+                    await self._counted.wait()
+            except (SlackApiError, aiohttp.ClientError, OSError) as error:
+                _log.warning("slack_sockets_not_counted", why=str(error))
         return self._connections
 
     async def _count(

@@ -16,6 +16,7 @@ class Tasks:
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._endless: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
         task = asyncio.create_task(work, name=name)
@@ -23,16 +24,25 @@ class Tasks:
         task.add_done_callback(self._ended)
         return task
 
+    def start_endless(self, work: Coroutine[Any, Any, Any], name: str) -> None:
+        """As ``start``, for what goes on until it is cut."""
+        task = asyncio.create_task(work, name=name)
+        self._endless.add(task)
+        task.add_done_callback(self._ended)
+
     async def close(self, seconds: float) -> None:
         """Let them end for so long, then cut what is left."""
+        for task in tuple(self._endless):
+            task.cancel()
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=seconds)
-        left = set(self._tasks)
+        left = self._tasks | self._endless
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
+        self._endless.discard(task)
         if not task.cancelled() and (error := task.exception()):
             _log.error("slack_task_failed", task=task.get_name(), exc_info=error)

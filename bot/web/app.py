@@ -6,16 +6,14 @@ as a referrer, indexed or framed, and nothing but our own style sheet is loaded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,9 +24,12 @@ from bot.runs.feedback import feedback_on
 from bot.runs.journal import StoreJournal
 from bot.runs.links import Links
 from bot.runs.store import Store
+from bot.web.page import Templates
 from bot.web.trace import trace_view
 
 _HERE = Path(__file__).parent
+
+Trouble = Callable[[], Awaitable[str]]
 
 HEADERS: Mapping[str, str] = {
     "Cache-Control": "no-store",
@@ -43,7 +44,7 @@ HEADERS: Mapping[str, str] = {
 
 
 class PrivateHeaders:
-    """Sets ``HEADERS`` on every response."""
+    """Sets ``HEADERS`` on every response, but for those that it has already."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -53,7 +54,7 @@ class PrivateHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    headers[name] = value
+                    headers.setdefault(name, value)
             await send(message)
 
         await self._app(scope, receive, send_private)
@@ -62,17 +63,12 @@ class PrivateHeaders:
 class Pages:
     """The handlers. Reads the store; starts nothing."""
 
-    def __init__(self, store: Store, links: Links, clock: Clock) -> None:
+    def __init__(self, store: Store, links: Links, clock: Clock, trouble: Trouble) -> None:
         self._store = store
         self._links = links
         self._clock = clock
-        self._templates = Environment(
-            loader=FileSystemLoader(_HERE / "templates"),
-            autoescape=select_autoescape(default=True),
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
+        self._trouble = trouble
+        self._page = Templates().page
 
     def routes(self) -> list[Route]:
         return [
@@ -108,12 +104,14 @@ class Pages:
         return JSONResponse({"status": "ok"})
 
     async def ready(self, request: Request) -> Response:
-        """The process can do its work: the store answers."""
+        """The process can do its work: the store answers, and Slack's questions reach it."""
         del request
         try:
             await self._store.recent(1)
         except StoreError as error:
             return JSONResponse({"status": "not ready", "reason": str(error)}, 503)
+        if reason := await self._trouble():
+            return JSONResponse({"status": "not ready", "reason": reason}, 503)
         return JSONResponse({"status": "ready"})
 
     async def lost(self, request: Request, error: Exception) -> Response:
@@ -126,15 +124,27 @@ class Pages:
         del request
         return self._page("broken.html", 503, reason=str(error))
 
-    def _page(self, template: str, status: int, **values: Any) -> Response:
-        return HTMLResponse(self._templates.get_template(template).render(values), status)
+
+async def no_trouble() -> str:
+    """Of a process that has nothing but its pages."""
+    return ""
 
 
-def create_app(store: Store, links: Links, clock: Clock) -> Starlette:
-    """The ASGI application over an opened store."""
-    pages = Pages(store, links, clock)
+def create_app(
+    store: Store,
+    links: Links,
+    clock: Clock,
+    *,
+    more: Sequence[Route] = (),
+    trouble: Trouble = no_trouble,
+) -> Starlette:
+    """The ASGI application over an opened store.
+
+    ``more`` are routes of others, ``trouble`` says why the process cannot do its work just now.
+    """
+    pages = Pages(store, links, clock, trouble)
     return Starlette(
-        routes=[*pages.routes(), Mount("/static", StaticFiles(directory=_HERE / "static"))],
+        routes=[*pages.routes(), *more, Mount("/static", StaticFiles(directory=_HERE / "static"))],
         middleware=[Middleware(PrivateHeaders)],
         exception_handlers={404: pages.lost, 405: pages.lost, StoreError: pages.broken},
     )

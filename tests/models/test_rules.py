@@ -28,12 +28,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, datetime]:
     return made.root, made.asked_at
 
 
-async def ask(demo: tuple[Path, datetime], text: str) -> tuple[Answer, MemoryJournal]:
+async def ask(
+    demo: tuple[Path, datetime], text: str, thread: tuple[str, ...] = ()
+) -> tuple[Answer, MemoryJournal]:
     root, now = demo
     workspace = open_workspace(root)
     journal = MemoryJournal()
     outcome = await run(
-        parse(text, now, workspace.catalog.words()),
+        parse(text, now, workspace.catalog.words(), thread),
         RulesModel(),
         Toolbox(read_tools(workspace), Redactor()),
         Limits(),
@@ -155,3 +157,33 @@ async def test_what_did_not_ship_before_the_question_is_not_seen(
     root, now = demo
     answer, _ = await ask((root, now.replace(hour=1, minute=30)), "Who deployed payments last?")
     assert "4471" not in said(answer)
+
+
+THREAD = (
+    "FIRING: checkout error rate 14 %",
+    "Which service caused the checkout incident?",
+    "payments-api deploy 4471 most likely caused the checkout incident (INC-1423)",
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "opens"),
+    [
+        ("Was it web 4470?", "No: web deploy 4470"),
+        ("was it 4470?", "No: web deploy 4470"),
+        ("Was it web?", "No: "),
+        ("Was it ledger?", "No: "),
+        ("Was it deploy 4472?", "No: checkout deploy 4472"),
+        ("Was it deploy 9999?", "No: deploy 9999 does not exist"),
+        ("Was it that one?", "Yes: payments-api deploy 4471"),
+        ("Was it payments-api?", "Yes: payments-api deploy 4471"),
+        ("Was it payments-api 4471?", "Yes: payments-api deploy 4471"),
+        ("and who deployed it?", "Deploy 4471 (payments-api, v2.3.1)"),
+        ("What changed in it?", "Deploy 4471 (payments-api, v2.3.1)"),
+    ],
+)
+async def test_a_follow_up_is_read_against_its_thread_and_a_verdict_is_about_what_was_asked(
+    demo: tuple[Path, datetime], text: str, opens: str
+) -> None:
+    answer, _ = await ask(demo, text, THREAD)
+    assert answer.headline.startswith(opens)

@@ -12,7 +12,7 @@ from bot.playground.model import ChannelKind
 from bot.slack.access import Allowed, Denied, Ignored, Why, may_ask, may_ask_here
 from bot.slack.people import Person
 from support.scripted import Canned, ScriptedModel, answer, called, diff, ranking, turn
-from support.slack_bench import INC, SHARED, Bench, bot_in, settings_for
+from support.slack_bench import BOT, INC, SHARED, Bench, bot_in, only_app, settings_for
 
 OURS = frozenset({"T1", "E1"})
 MEMBER = Person(id="U1", name="maya", team="T1")
@@ -150,3 +150,28 @@ async def test_where_outsiders_are_present_there_is_no_code_no_diff_and_no_trace
         assert "Trace]" not in shown
         assert "/t/" not in shown
         assert "People from outside are in this channel" in shown
+
+
+async def test_a_new_incident_channel_is_joined_by_itself_where_that_is_wanted(
+    running: Running, tmp_path: Path
+) -> None:
+    app = only_app(running.playground)
+    scopes = (*app.scopes, "channels:join")
+    running.playground.people.change_app(None, lambda was: replace(was, scopes=scopes))
+    settings = settings_for(running, channels=("inc-*",), join_channels=True)
+    async with bot_in(running, tmp_path, settings=settings) as bench:
+        people, members = bench.pg.people, bench.pg.world.channels
+        new, _ = people.create_channel("maya", "inc-ledger", ChannelKind.PUBLIC, ())
+        lunch, _ = people.create_channel("maya", "lunch", ChannelKind.PUBLIC, ())
+        await bench.until(lambda: BOT in members[new.id].members)
+        await bench.settled()
+        assert BOT not in members[lunch.id].members
+        await bench.reply(bench.say(channel=new.id).ts, new.id)
+
+
+async def test_by_default_the_bot_joins_nothing(bench: Bench) -> None:
+    new, _ = bench.pg.people.create_channel("maya", "inc-ledger", ChannelKind.PUBLIC, ())
+    await bench.settled()
+    await bench.later()
+    assert bench.calls("conversations.join") == []
+    assert BOT not in bench.pg.world.channels[new.id].members

@@ -10,6 +10,7 @@ from bot.loop.limits import StopReason
 from bot.loop.outcome import Failure
 from bot.loop.wire import Request, Turn
 from bot.playground import Running
+from bot.playground.people import Draft
 from bot.runs.dispatch import QueueLimits
 from support.scripted import Lookup, ScriptedModel, answer, called, forever, turn
 from support.slack_bench import (
@@ -155,6 +156,39 @@ async def test_when_too_many_questions_wait_the_next_one_is_told_so_once(
         bench.pg.people.react("maya", INC, first.ts, "octagonal_sign")
         await bench.reply(first.ts)
         assert len(bench.thread(late.ts)) == 1
+
+
+async def test_a_question_that_waits_for_its_turn_says_how_many_are_before_it(
+    running: Running, tmp_path: Path
+) -> None:
+    queue = QueueLimits(running=1, waiting=5)
+    async with bot_in(running, tmp_path, tools=(Lookup(forever),), queue=queue) as bench:
+        asked = [bench.say()]
+        await bench.until(lambda: bench.reactions(asked[0].ts))
+        for _ in range(2):
+            asked.append(bench.say())
+            await bench.until(lambda: status(bench, (INC, asked[-1].ts)))
+        assert "1 question before this one" in status(bench, (INC, asked[1].ts))
+        assert "2 questions before this one" in status(bench, (INC, asked[2].ts))
+        for one in asked:
+            bench.pg.people.react("maya", INC, one.ts, "octagonal_sign")
+            await bench.reply(one.ts)
+
+
+async def test_a_shortcut_where_the_bot_is_no_member_is_answered_in_a_direct_message_once(
+    bench: Bench,
+) -> None:
+    people = bench.pg.people
+    message, _ = people.post("maya", "general", Draft(text="checkout is slow"))
+    delivery = people.shortcut("maya", "general", message.ts, "ask_about_this")
+    direct = people.direct("maya", "oncall").id
+    (told,) = await bench.until(lambda: bench.posts(direct))
+    assert "/invite @oncall" in told.text
+    bench.pg.events.replay(delivery, new_id=False)
+    await bench.settled()
+    await bench.later()
+    assert len(bench.posts(direct)) == 1
+    assert await bench.store.recent(5) == ()
 
 
 async def test_a_bot_that_is_about_to_end_says_so_and_closes_what_it_works_on(

@@ -60,6 +60,18 @@ async def test_a_missing_scope_is_named_with_reinstalling(running: Running) -> N
     assert "reinstall the app" in finding.fix
 
 
+async def test_joining_by_itself_needs_one_more_scope(running: Running) -> None:
+    settings = settings_for(running, channels=("inc-*",), join_channels=True)
+    assert (await only_problem(settings)).what == "missing: channels:join"
+
+
+async def test_over_http_no_app_token_is_asked_for(running: Running) -> None:
+    settings = settings_for(running, app_token=None, transport="http", signing_secret="s")
+    findings = await examine(settings)
+    assert problems(findings) == []
+    assert Check.APP_TOKEN not in {finding.check for finding in findings}
+
+
 async def test_an_app_token_without_its_scope_is_named(running: Running) -> None:
     running.playground.people.change_app(None, lambda was: replace(was, app_scopes=()))
     finding = await only_problem(settings_for(running))

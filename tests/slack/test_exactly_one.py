@@ -259,6 +259,42 @@ async def test_a_scope_that_was_taken_away_keeps_the_reply_open_until_it_is_back
     await bench.reply(asked.ts)
 
 
+async def test_a_scope_that_stays_away_ends_the_reply_after_an_hour_with_plain_lines_in_the_log(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refusal = {"kind": "api_error", "error": "missing_scope"}
+    bench.fault("chat.postMessage", refusal, channel=INC, times=None)
+    bench.say()
+    tries = 0
+    while not (await bench.store.recent(1) and (await bench.store.recent(1))[0].replied):
+        await bench.until(lambda: not bench.service._dispatcher._tasks)
+        await bench.pg.clock.advance(15)
+        await bench.service.resume_unfinished()
+        tries += 1
+        assert tries < 400
+    (run,) = await bench.store.recent(1)
+    assert run.reply is not None
+    assert run.reply.state is ReplyState.GONE
+    assert "missing_scope: add the scope" in (run.reply.reference or "")
+    assert tries > 200, "about an hour, looked at every 15 s"
+    assert len(bench.posted_to(INC)) < 16, "ever more seldom"
+    said = capsys.readouterr().out
+    assert "Traceback" not in said
+    assert "reply_not_posted" in said
+
+
+async def test_a_post_that_slack_stores_minutes_after_it_was_given_up_on_is_taken_away_again(
+    running: Running, tmp_path: Path
+) -> None:
+    settings = settings_for(running, call_seconds=0.3)
+    async with bot_in(running, tmp_path, settings=settings) as bench:
+        bench.fault("chat.postMessage", {"kind": "slow", "seconds": 400.0}, channel=INC)
+        asked = bench.say()
+        await bench.hurried_reply(asked.ts)
+        await no_more_replies(bench, asked.ts)
+        assert bench.calls("chat.delete"), "the second one came, and went"
+
+
 async def test_questions_that_come_together_get_one_reply_each_within_slack_s_rates(
     running: Running, tmp_path: Path
 ) -> None:

@@ -33,9 +33,11 @@ from bot.runs.dispatch import QueueLimits
 from bot.runs.links import Links
 from bot.runs.migrate import prepare
 from bot.runs.owner import Owner
+from bot.runs.records import RunRecord
 from bot.runs.service import RunService, Workbench
 from bot.runs.store import Store
 from bot.slack.app import SlackApp, create_slack
+from bot.slack.http import Requests
 from bot.slack.reply import EVENT_TYPE
 from bot.slack.settings import SlackSettings
 from support.scripted import (
@@ -153,7 +155,7 @@ class Bench:
         """All that the bot does afterwards is done, on the clock of the playground."""
         async with asyncio.timeout(GIVE_UP):
             while self.slack._tasks._tasks:
-                await self.pg.clock.advance(5)
+                await self.pg.clock.advance(15)
                 await asyncio.sleep(0.02)
 
     async def settled(self) -> None:
@@ -219,6 +221,8 @@ async def bot_in(
     limits: Limits | None = None,
     queue: QueueLimits | None = None,
     settings: SlackSettings | None = None,
+    workbench: Callable[[RunRecord], Workbench] | None = None,
+    requests: Requests | None = None,
 ) -> AsyncIterator[Bench]:
     """A bot that is connected. Closing it is what the product does at its end."""
     pg_clock = running.playground.clock
@@ -232,7 +236,9 @@ async def bot_in(
         stack.push_async_callback(store.close)
         owner = stack.enter_context(Owner(folder / "owners"))
         links = Links("k" * 40, "http://127.0.0.1:8410")
-        slack = await create_slack(chosen, links, clock=clock, sleep=pg_clock.sleep)
+        slack = await create_slack(
+            chosen, links, clock=clock, sleep=pg_clock.sleep, requests=requests
+        )
         stack.push_async_callback(slack.close, 0.1)
         box = toolbox(*(tools if tools is not None else (Lookup(),)))
         service = RunService(
@@ -240,7 +246,7 @@ async def bot_in(
             owner=owner,
             surfaces=(slack.surface,),
             model=model,
-            workbench=lambda _: Workbench(box, CATALOG),
+            workbench=workbench or (lambda _: Workbench(box, CATALOG)),
             redactor=NoRedaction,
             workspace="demo",
             limits=limits or Limits(),
