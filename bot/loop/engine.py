@@ -65,7 +65,7 @@ async def run(
             pad = pad.with_cut(pad.most_cut)
             request = assemble(pad, tools, limits)
             reply = await call(model, request, number, limits, stop, recorder, shortened=pad.cut)
-        if isinstance(reply, Turn):
+        if isinstance(reply, Turn) and reply.model != pad.model:
             pad = replace(pad, model=reply.model)
         decision = decide(reply, pad, tools, limits)
         recorder.note(_decided(number, reply, decision))

@@ -12,8 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-import structlog
-
 from bot.loop.decide import Check, Plan, Point, Propose, Refuse, Run
 from bot.loop.grounding import Verdict, check
 from bot.loop.journal import ToolCalled, ToolReturned, WasCut
@@ -25,8 +23,6 @@ from bot.loop.state import Phase
 from bot.loop.stopping import Cut, Done, Stop, TimedOut
 from bot.loop.toolbox import Toolbox
 from tools.base import CallContext, Status, ToolError, ToolResult
-
-_log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -140,7 +136,7 @@ async def _run(plan: Run, hands: Hands) -> ToolResult:
         result = hands.tools.redactor.result(await _live(plan, hands))
         whole = result.model_dump_json()
     except Exception:  # noqa: BLE001 - the boundary around other people's code (M10)
-        _log.exception("tool_raised", tool=plan.tool.name)
+        _tell_log(plan.tool.name)
         result = _error(
             f"{plan.tool.name} failed inside. Its log has the reason. Try another way, or "
             "answer with what is known."
@@ -148,6 +144,13 @@ async def _run(plan: Run, hands: Hands) -> ToolResult:
         whole = result.model_dump_json()
     _returned(result, whole, plan, hands.stop.clock.monotonic() - began, hands)
     return result
+
+
+def _tell_log(tool: str) -> None:
+    """Within the handling of what the tool raised."""
+    import structlog  # noqa: PLC0415 - a fifth of the loop's import, and seldom needed
+
+    structlog.get_logger(__name__).exception("tool_raised", tool=tool)
 
 
 async def _live(plan: Run, hands: Hands) -> ToolResult:

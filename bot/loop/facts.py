@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from bot.loop.question import find_services
+from bot.loop.entities import find_services
 from bot.loop.times import zone_offset
 
 

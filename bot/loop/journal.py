@@ -217,7 +217,7 @@ Event = Annotated[
     | RunEnded,
     Field(discriminator="kind"),
 ]
-EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+EVENT: TypeAdapter[Event] = TypeAdapter(Event, config=ConfigDict(defer_build=True))
 
 
 def blob_hash(text: str) -> str:

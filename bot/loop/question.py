@@ -12,35 +12,22 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from bot.loop.entities import (
+    VERSION,
+    DeployRef,
+    find_deploys,
+    find_environment,
+    find_services,
+    find_versions,
+)
 from bot.loop.part_kinds import PartKind, kinds_of
 from bot.loop.times import OnsetWindow, onset_window, window
+from bot.loop.unread import unread
 
 __all__ = ["MAX_QUESTION", "DeployRef", "Part", "PartKind", "Question", "find_services", "parse"]
 
 MAX_QUESTION = 4_000
 """Characters of a question that are read; what is beyond is cut, and said."""
-
-
-class DeployRef(BaseModel):
-    """A deploy as people name it: ``asked`` (number, SHA, tag), else the last one of a service.
-
-    ``ordinal`` 1 is the last deploy of ``service``, 2 the one before. With ``before_cause``
-    it is counted from the first suspect, if that is of the same service: 0 is it, 1 the one before.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    asked: str | None = None
-    service: str | None = None
-    ordinal: int = 1
-    before_cause: int | None = None
-
-    @property
-    def words(self) -> str:
-        if self.asked is not None:
-            return f"deploy {self.asked}"
-        which = "last deploy" if self.ordinal == 1 else f"deploy {self.ordinal} back"
-        return f"{which} of {self.service}"
 
 
 class Part(BaseModel):
@@ -57,6 +44,7 @@ class Part(BaseModel):
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
     around: OnsetWindow | None = None
+    unread: str = ""
     path: str | None = None
 
     @property
@@ -113,35 +101,15 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _INCIDENT = re.compile(r"\b(?!UTC-|SHA-|UTF-|ISO-|CVE-)[A-Z][A-Z0-9]{1,9}-\d{1,8}\b")
-_NUMBERED = re.compile(
-    r"\b(?:deploys?|deployments?|releases?|rollouts?|builds?|runs?)\s+(?:nos?\.?\s*|numbers?\s+)?"
-    r"((?:#?\d{1,10}(?![\d.:]*[.:]\d))(?:\s*(?:,|and|or|&|vs\.?|to)\s*#?\d{1,10}(?![\d.:]*[.:]\d))*)",
-    re.IGNORECASE,
-)
-_HASHED = re.compile(r"(?<![\w/&])#(\d{1,10})\b")
-_SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=\d*[a-f])([0-9a-f]{7,40})(?![\w-])", re.IGNORECASE)
-_NAMED_SHA = re.compile(r"\b(?:sha|commit|revision)\s+([0-9a-f]{7,40})\b", re.IGNORECASE)
-_TAG = re.compile(
-    r"(?<![\w.])(v\d+(?:\.\d+){1,3}(?:[-+.][0-9A-Za-z.]+)?|(?:deploy|release)[-_]\d[\w.-]*\d"
-    r"|(?:deploy|release)[-_]\d)(?![\w])"
-)
-_VERSION = re.compile(r"(?<=\s)(\d+(?:\.\d+)+[\w.+-]*\w|\d+(?:\.\d+)+)(?![\w:])")
-_NUMBER = re.compile(r"(?<=\s)#?(\d{4,8})(?![\w:.%-])")
-"""After a service's name a deploy's number; three digits would be an HTTP status."""
 _BARE = re.compile(r"\b(?:was|is) it #?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 _WAS_IT = re.compile(r"\b(?:was|is|could|may|might) it\b(?: be| have been)?", re.IGNORECASE)
+_IN_NUMBER = re.compile(r"\b(?:in|of)\s+#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|that|this|its)\b", re.IGNORECASE)
 _FILE = re.compile(r"(?<![\w@:/.])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
 _BEFORE_THAT = re.compile(
     r"\b(?:before|prior to) (?:that|this|it)\b(?: one| deploy)?|\bpreviously\b", re.IGNORECASE
 )
 _THE_CHANGE = re.compile(r"\b(?:the|that) (?:[\w.-]+ )?(?:change|culprit|suspect)\b", re.IGNORECASE)
-_ENVIRONMENT = re.compile(
-    r"\b(production|prod|staging|stage|canary|preprod|pre-production|development|dev|qa|test)\b"
-    r"(?=\s*(?:environment|env|cluster)?\b)",
-    re.IGNORECASE,
-)
-_ENVIRONMENTS = {"prod": "production", "stage": "staging", "dev": "development"}
 _LAST = re.compile(r"\b(last|latest|newest|most recent|current)\b", re.IGNORECASE)
 _BEFORE_LAST = re.compile(
     r"\b(?:one|deploy|release)\s+before\s+(?:that|the last|it)\b|\b(?:second|2nd)[- ]last\b"
@@ -150,64 +118,20 @@ _BEFORE_LAST = re.compile(
 )
 
 
-def find_services(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
-    """The catalog's services that the text names, by name or alias, in order of their place.
-
-    The longest name wins where several overlap; ``payments api`` names ``payments-api``.
-    """
-    lowered = text.lower()
-    taken = [False] * len(lowered)
-    found: list[tuple[int, str]] = []
-    for word in sorted(words, key=len, reverse=True):
-        pattern = r"[-_ ]".join(re.escape(piece) for piece in re.split(r"[-_ ]", word.lower()))
-        for match in re.finditer(rf"(?<![\w-])(?<!\w\.){pattern}(?![\w-])", lowered):
-            if not any(taken[match.start() : match.end()]):
-                taken[match.start() : match.end()] = [True] * (match.end() - match.start())
-                found.append((match.start(), words[word]))
-    return tuple(dict.fromkeys(name for _, name in sorted(found)))
-
-
-def find_deploys(text: str) -> tuple[str, ...]:
-    """Numbers, SHAs and tags of deploys that the text names, in order, each once."""
-    found: list[tuple[int, str]] = []
-    for match in _NUMBERED.finditer(text):
-        found += [(match.start(1), number) for number in re.findall(r"\d+", match[1])]
-    found += [(m.start(1), m[1]) for m in _HASHED.finditer(text)]
-    for pattern in (_SHA, _NAMED_SHA):
-        found += [(m.start(1), m[1].lower()) for m in pattern.finditer(text)]
-    found += [(m.start(1), m[1]) for m in _TAG.finditer(text)]
-    return tuple(dict.fromkeys(name for _, name in sorted(found)))
-
-
-def find_versions(text: str, words: Mapping[str, str]) -> tuple[DeployRef, ...]:
-    """Deploys named by service and version or number: ``httpx 0.28.0``, ``web 4470``."""
-    refs = []
-    for match in (*_VERSION.finditer(text), *_NUMBER.finditer(text)):
-        before = find_services(text[: match.start()][-80:], words)
-        name = text[: match.start()].rstrip().lower()
-        named = next((w for w in words if words[w] in before[-1:] and name.endswith(w.lower())), "")
-        if named:
-            refs.append(DeployRef(asked=match[1], service=words[named]))
-    return tuple(dict.fromkeys(refs))
-
-
-def find_environment(text: str) -> str | None:
-    match = _ENVIRONMENT.search(text)
-    if match is None:
-        return None
-    word = match[1].lower()
-    return _ENVIRONMENTS.get(word, word)
-
-
 def _parts_of(clause: str, words: Mapping[str, str], now: datetime) -> list[Part]:
     services = find_services(clause, words)
     service = services[0] if services else None
     incident = _INCIDENT.search(clause)
     span = window(clause, now)
     path = _FILE.search(clause)
+    around = onset_window(clause)
+    placed = bool(services or find_deploys(clause) or find_versions(clause, words))
     return [
         Part(
             kind=kind,
+            unread=unread(
+                kind, clause, words, placed=placed or ref is not None, timed=bool(span or around)
+            ),
             text=clause.strip(" ,"),
             deploy=ref,
             service=service,
@@ -215,12 +139,21 @@ def _parts_of(clause: str, words: Mapping[str, str], now: datetime) -> list[Part
             environment=find_environment(clause),
             since=span.since,
             until=span.until,
-            around=onset_window(clause) or _around(kind, clause),
+            around=around or _around(kind, clause),
             path=path[0] if path else None,
         )
-        for kind in kinds_of(clause) or _asks_of_a_service(clause, services)
+        for kind in _kinds(clause, services, timed=bool(span))
         for ref in _refs(kind, clause, service, words)
     ]
+
+
+def _kinds(clause: str, services: tuple[str, ...], *, timed: bool) -> list[PartKind]:
+    """What the clause asks for. What changed *since* a time is what was deployed since."""
+    kinds = kinds_of(clause) or _asks_of_a_service(clause, services)
+    named = find_deploys(clause) or _IN_NUMBER.search(clause) or _PRONOUN.search(clause)
+    if timed and kinds == [PartKind.CHANGES] and not named:
+        return [PartKind.LISTING]
+    return kinds
 
 
 def _asks_of_a_service(clause: str, services: tuple[str, ...]) -> list[PartKind]:
@@ -240,14 +173,16 @@ def _refs(
 ) -> list[DeployRef | None]:
     """The deploys that a part of this kind is about; ``[None]`` for none, or for the cause's."""
     refs: list[DeployRef | None] = [
-        DeployRef(asked=d, service=service) for d in find_deploys(clause)
+        DeployRef(asked=d, service=_beside(d, clause, words)) for d in find_deploys(clause)
     ]
     refs += find_versions(clause, words)
     match kind:
         case PartKind.FIX:
             known = {ref.asked for ref in refs if ref}
-            bare = (found[1] for found in _VERSION.finditer(clause))
+            bare = (found[1] for found in VERSION.finditer(clause))
             refs += [DeployRef(asked=v, service=service) for v in bare if v not in known]
+        case PartKind.CHANGES if not refs and (number := _IN_NUMBER.search(clause)):
+            refs = [DeployRef(asked=number[1], service=_beside(number[1], clause, words))]
         case PartKind.CHANGES | PartKind.WHO_WHEN if not refs:
             back = _BEFORE_LAST.search(clause)
             named = service is not None and (kind is PartKind.WHO_WHEN or _LAST.search(clause))
@@ -262,6 +197,22 @@ def _refs(
         case PartKind.MOVED | PartKind.SETTING | PartKind.ROLLBACK:
             return refs[:1] or [None]
     return refs or [None]
+
+
+def _beside(deploy: str, clause: str, words: Mapping[str, str]) -> str | None:
+    """The service that stands right at a deploy's name: ``web deploy 4470``, ``4470 of web``.
+
+    One that stands elsewhere in the clause is the incident's, not the deploy's.
+    """
+    name = re.escape(deploy)
+    before = re.search(
+        rf"([\w-]+)\s+(?:deploy|release|version)?\s*#?{name}\b", clause, re.IGNORECASE
+    )
+    after = re.search(rf"\b{name}\s+(?:of|for|to)\s+(?:the\s+)?([\w-]+)", clause, re.IGNORECASE)
+    for found in (before, after):
+        if found and (service := words.get(found[1].lower())):
+            return service
+    return None
 
 
 def _counted(clause: str, service: str | None) -> DeployRef:
@@ -303,7 +254,9 @@ def parse(
         for part in parts
     ]
     cause = any(part.kind is PartKind.CAUSE for part in parts)
-    dangling = next((p for p in parts if p.kind is PartKind.CHANGES and p.deploy is None), None)
+    dangling = next(
+        (p for p in parts if p.kind is PartKind.CHANGES and p.deploy is None and not p.unread), None
+    )
     if dangling and not cause:
         parts.insert(0, dangling.model_copy(update={"kind": PartKind.CAUSE}))
     return Question(
@@ -331,6 +284,8 @@ def _with_context(
 ) -> Part:
     """The part with what the rest of the question says: its incident, "who deployed it"."""
     update: dict[str, object] = {}
+    if part.unread:
+        return part
     if part.incident is None and incident is not None:
         update["incident"] = incident[0]
     if part.kind is PartKind.WHO_WHEN and part.deploy is None:

@@ -30,6 +30,7 @@ class Recorder:
     def __init__(self, journal: Journal, recorded: Sequence[Event]) -> None:
         self._journal = journal
         self._recorded: dict[tuple[str, int, str], Event] = {e.key: e for e in recorded}
+        self._failed = [e for e in recorded if isinstance(e, ModelFailed)]
         self._waiting: list[Event] = []
         self._blobs: dict[str, str] = {}
 
@@ -39,9 +40,12 @@ class Recorder:
 
     def note(self, event: Event) -> None:
         """Write it together with the next ``write``."""
-        if event.key not in self._recorded:
-            self._recorded[event.key] = event
+        key = event.key
+        if key not in self._recorded:
+            self._recorded[key] = event
             self._waiting.append(event)
+            if isinstance(event, ModelFailed):
+                self._failed.append(event)
 
     async def write(self, event: Event) -> None:
         """Make it durable, with all that was noted, before the caller goes on."""
@@ -78,9 +82,7 @@ class Recorder:
                 return None
 
     def failed_attempts(self, step: int) -> tuple[ModelFailed, ...]:
-        return tuple(
-            e for e in self._recorded.values() if isinstance(e, ModelFailed) and e.step == step
-        )
+        return tuple(failed for failed in self._failed if failed.step == step)
 
     async def result(self, step: int, observation: str) -> ToolResult | None:
         match self._recorded.get((ToolReturned.__name__, step, observation)):

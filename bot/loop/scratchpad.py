@@ -260,7 +260,7 @@ def assemble(pad: Scratchpad, tools: Toolbox, limits: Limits) -> Request:
     steps = [messages_of(step, cut) if cut else step.messages for step in pad.steps]
     before = [message for step in steps[:-1] for message in step]
     newest = [message for step in steps[-1:] for message in step]
-    return Request(
+    return Request.model_construct(  # of values that were checked when they were made
         system=SYSTEM,
         tools=tools.specs,
         messages=(UserMessage(text=first), *before, *newest),

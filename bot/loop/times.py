@@ -43,6 +43,19 @@ _SAME = re.compile(r"\b(?:that|the same) (day|week|month)\b", re.IGNORECASE)
 _BARE_DAY = re.compile(r"\b(yesterday|today|tonight)\b", re.IGNORECASE)
 
 
+_AM_PM = re.compile(r"\b(1[0-2]|0?[1-9])(?::([0-5]\d))?\s?(am|pm)\b", re.IGNORECASE)
+_MONTH_WORD = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
+_DAY_MONTH = re.compile(
+    rf"\b(?:(?P<d1>[0-3]?\d)(?:st|nd|rd|th)?\s+(?P<m1>{_MONTH_WORD})"
+    rf"|(?P<m2>{_MONTH_WORD})\.?\s+(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?)"
+    r"(?!\w)(?:,?\s+(?P<year>20\d\d))?",
+    re.IGNORECASE,
+)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAY = re.compile(rf"\b(?:last\s+)?({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
+_ON_DAY = re.compile(r"\b(?:on|for|during)\s+(\d{4}-\d{2}-\d{2})\b(?![ T]*\d{1,2}:)", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Window:
     """A span of time; an open end is ``None``."""
@@ -141,9 +154,47 @@ def _moment(match: re.Match[str], now: datetime) -> datetime | None:
     return at
 
 
+def _plain_times(text: str, now: datetime) -> str:
+    """The text with ``10pm``, ``noon``, ``28 November`` and ``Friday`` as clock times and ISO days."""
+    text = re.sub(r"\bnoon\b", "12:00", text, flags=re.IGNORECASE)
+    text = re.sub(r"\bmidnight\b", "00:00", text, flags=re.IGNORECASE)
+    text = _AM_PM.sub(_as_clock, text)
+    text = _DAY_MONTH.sub(lambda m: _as_day(m, now) or m[0], text)
+    return _WEEKDAY.sub(lambda m: f"{_last_weekday(m[1], now):%Y-%m-%d}", text)
+
+
+def _as_clock(match: re.Match[str]) -> str:
+    hour = int(match[1]) % 12 + (12 if match[3].lower() == "pm" else 0)
+    return f"{hour:02}:{match[2] or '00'}"
+
+
+def _as_day(match: re.Match[str], now: datetime) -> str | None:
+    """The latest such day that is not after ``now``; ``None`` for the 31st of a short month."""
+    short = (match["m1"] or match["m2"]).lower()[:3]
+    month = next(n for n, name in enumerate(_MONTHS, 1) if name.startswith(short))
+    year = int(match["year"] or now.year)
+    try:
+        day = datetime(year, month, int(match["d1"] or match["d2"]), tzinfo=UTC)
+        if day > now and not match["year"]:
+            day = day.replace(year=year - 1)
+    except ValueError:
+        return None
+    return f"{day:%Y-%m-%d}"
+
+
+def _last_weekday(name: str, now: datetime) -> datetime:
+    """The latest such day, today included."""
+    back = (now.weekday() - _WEEKDAYS.index(name.lower())) % 7
+    return _midnight(now) - timedelta(days=back)
+
+
 def window(text: str, now: datetime) -> Window:
     """The window that the text names, read against ``now``; empty when it names none."""
     now = now.astimezone(UTC)
+    text = _plain_times(text, now)
+    if day := _ON_DAY.search(text):
+        begins = _day(day[1], now)
+        return Window(begins, begins + timedelta(days=1)) if begins else Window()
     since: datetime | None = None
     until: datetime | None = None
     if ago := _AGO.search(text):

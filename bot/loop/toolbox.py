@@ -66,9 +66,14 @@ class Toolbox:
 
     @cached_property
     def _described(self) -> tuple[tuple[ToolSpec, str], ...]:
-        told = [_described(t.name, t.description, t.arguments) for t in self._tools.values()]
         ends = "Hand in the answer. This ends the run; prose does not."
-        return (*told, _described(ANSWER, ends, AnswerArguments))
+        answer = _described(ANSWER, ends, AnswerArguments)
+        return (*map(_of_tool, self._tools.values()), answer)
+
+
+def _of_tool(tool: Tool[Any]) -> tuple[ToolSpec, str]:
+    arguments: type[Arguments] = tool.arguments
+    return _described(tool.name, tool.description, arguments)
 
 
 @lru_cache(maxsize=256)

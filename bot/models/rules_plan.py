@@ -12,7 +12,8 @@ from typing import assert_never
 
 from pydantic import JsonValue
 
-from bot.loop.question import DeployRef, Part, PartKind, Question
+from bot.loop.entities import DeployRef
+from bot.loop.question import Part, PartKind, Question
 from bot.loop.wire import Request, Seen
 from bot.models.rules_calls import Wanted, diff_call, incident_words, top_suspect
 from bot.models.rules_follow_plan import follow

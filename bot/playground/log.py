@@ -65,6 +65,7 @@ class Attempt:
     outcome: Outcome
     answer: Json | None = None
     """The payload of the acknowledgement, if it had one."""
+    ended: float | None = None
 
 
 class DeliveryState(StrEnum):

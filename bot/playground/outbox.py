@@ -166,7 +166,7 @@ class Outbox:
 
     def _end(self, key: str, outcome: Outcome, answer: Json | None = None) -> Outcome:
         was = self._deliveries[key]
-        ended = replace(was.attempts[-1], outcome=outcome, answer=answer)
+        ended = replace(was.attempts[-1], outcome=outcome, answer=answer, ended=self._clock.now())
         self._deliveries[key] = replace(was, attempts=(*was.attempts[:-1], ended))
         return outcome
 

@@ -37,6 +37,9 @@ _PUTTY = re.compile(
 )
 _KIND = "private key"
 
+SIGNS = ("PRIVATE KEY", "PuTTY-User-Key-File-", "Secret")
+"""Patterns of gates: a text in which something is found has one of them."""
+
 
 def private_keys(text: str) -> Iterator[Span]:
     """Yield private keys, whole, or as much of them as the text holds."""

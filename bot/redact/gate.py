@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from pydantic_core import SchemaValidator, core_schema
 
-_LOOKAROUND = re.compile(r"\(\?<?[=!](?:\[[^\]]*\]|[^()\[\]])*\)")
+_LOOKAROUND = re.compile(r"\(\?<?[=!](?:\[[^\]]*\]|\([^()]*\)|[^()\[\]])*\)")
 _NAMED_GROUP = re.compile(r"\(\?P<\w+>")
 _AT_MOST = re.compile(r"\{(\d+),\d+\}")
 
@@ -35,8 +35,9 @@ def literally(hints: Iterable[str]) -> str:
 
 
 def widened(pattern: str) -> str:
-    """Return ``pattern`` without what only looks around, which Rust's engine has not, and without the
-    most of each repetition, which would only make the automaton larger.
+    """Return ``pattern`` without what only looks around, which Rust's engine has not, and without
+    what would only make the automaton larger: letters of all scripts, the most of a repetition.
     """
     anywhere = _NAMED_GROUP.sub("(?:", _LOOKAROUND.sub("", pattern))
+    anywhere = anywhere.replace(r"\w", "[0-9A-Za-z_]").replace(r"\d", "[0-9]")
     return _AT_MOST.sub(r"{\1,}", anywhere)

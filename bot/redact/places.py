@@ -147,7 +147,7 @@ _PLACES: tuple[Place, ...] = (
     # SQL: IDENTIFIED BY 'x', PASSWORD 'x'
     _place(
         "password",
-        "BY by PASSWORD password",
+        "",
         r" '(?:(?<=(?i:identified by) ')|(?<=(?i:password) '))(?P<secret>[^'\n]{1,256})'",
         is_literal,
     ),
@@ -171,7 +171,10 @@ _AUTHORITY = re.compile(
 _PORT = re.compile(r"\d{1,5}(?:[/?#,]|$)")
 
 
-_GATE = Gate(literally(each.hints) or widened(each.pattern.pattern) for each in _PLACES)
+_SIGNS = tuple(literally(each.hints) or widened(each.pattern.pattern) for each in _PLACES)
+_GATE = Gate(_SIGNS)
+SIGNS = (*_SIGNS, "@", "ookie")
+"""Patterns of gates: a text in which something is found has one of them."""
 
 
 def find(text: str) -> Iterator[Span]:

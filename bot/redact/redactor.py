@@ -18,6 +18,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from bot.redact import blocks, places, settings, shapes
+from bot.redact.gate import Gate
 from bot.redact.names import Secrecy, secrecy
 from bot.redact.spans import Span, merged
 from bot.redact.values import MASKED, is_literal, is_number, searchable
@@ -33,8 +34,13 @@ _LAYOUT = re.compile(r"(?:\\+[nrt]|[\W_])+")
 _QUOTES = "\"'` "
 
 
+_ANY = Gate((*blocks.SIGNS, *shapes.SIGNS, *places.SIGNS, *settings.SIGNS))
+
+
 def _found(text: str) -> Iterator[Span]:
     """Yield the secrets of ``text``, those that know their kind best first."""
+    if not _ANY.opens(text):
+        return
     finders = (
         blocks.private_keys,
         blocks.kubernetes_secrets,

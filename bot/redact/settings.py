@@ -101,8 +101,12 @@ class _Value:
     end: int
 
 
-# In any case: Rust folds what Python folds, but for one capital with a dot.
-_GATE = Gate("(?i:" + stem.replace("i", "[iİ]") + ")" for stem in STEMS)
+SIGNS = tuple("(?i:" + stem.replace("i", "[iİ]") + ")" for stem in STEMS)
+"""Patterns of gates: a text in which something is found has one of them.
+
+Rust folds what Python folds, but for one capital with a dot.
+"""
+_GATE = Gate(SIGNS)
 
 
 def find(text: str) -> Iterator[Span]:

@@ -52,9 +52,8 @@ def _shape(
     hints: str,
     pattern: str,
     plausible: Callable[[str], bool] | None = None,
-    flags: int = 0,
 ) -> Shape:
-    return Shape(kind, tuple(hints.split()), re.compile(pattern, flags | re.ASCII), plausible)
+    return Shape(kind, tuple(hints.split()), re.compile(pattern, re.ASCII), plausible)
 
 
 SHAPES: tuple[Shape, ...] = (
@@ -67,7 +66,7 @@ SHAPES: tuple[Shape, ...] = (
     ),
     _shape(
         "aws secret key",
-        "aws AWS Aws",
+        "",
         r"(?i:aws.{0,20}?(?:key|pwd|pw|password|pass|token).{0,20}?)[\"'](?P<secret>[0-9a-zA-Z/+]{40})[\"']",
         _mixed,
     ),
@@ -129,9 +128,8 @@ SHAPES: tuple[Shape, ...] = (
     # api.slack.com/authentication/token-types
     _shape(
         "slack token",
-        "xox XOX",
-        r"xox(?:e\.xox[bp]|[a-z])-(?:(?:\d{1,20}-){1,8}[a-z0-9]+|[a-z0-9-]{10,255})[a-z0-9-]{0,255}",
-        flags=re.IGNORECASE,
+        "",
+        r"(?i:xox(?:e\.xox[bp]|[a-z])-(?:(?:[0-9]{1,20}-){1,8}[a-z0-9]+|[a-z0-9-]{10,255})[a-z0-9-]{0,255})",
     ),
     _shape("slack token", "xapp-", r"xapp-\d{1,3}-[A-Za-z0-9-]{10,255}"),
     _shape(
@@ -229,13 +227,13 @@ SHAPES: tuple[Shape, ...] = (
     _shape("dynatrace token", "dt0", r"dt0[a-z]\d{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     _shape(
         "fly.io token",
-        "fo1_ fm1r_ fm1a_ fm2_",
+        "",
         r"(?:fo1_[\w-]{43}|fm[12][ar]?_[A-Za-z0-9+/]{100,}={0,3})",
     ),
     _shape("heroku key", "HRKU-", r"HRKU-[A-Za-z0-9_-]{36,80}"),
     _shape(
         "heroku key",
-        "eroku EROKU",
+        "",
         rf"(?i:heroku)[\w .-]{{0,20}}[\"']?\s?[=:]\s?[\"']?(?P<secret>{_UUID})",
     ),
     _shape("supabase key", "sbp_ sb_secret_", r"(?:sbp_[a-f0-9]{40}|sb_secret_[A-Za-z0-9_-]{31})"),
@@ -265,14 +263,22 @@ _CUT = re.compile(
 )
 
 
+def _sign(shape: Shape) -> str:
+    return literally(shape.hints) or widened(shape.pattern.pattern)
+
+
+SIGNS = (*map(_sign, SHAPES), "…")
+"""Patterns of gates: a text in which something is found has one of them."""
+
+
 def _gated() -> Iterator[tuple[Gate, tuple[Shape, ...]]]:
     """Yield the table in groups. Some ten literal hints are found by comparing many bytes at once."""
     told = [shape for shape in SHAPES if shape.hints]
     for first in range(0, len(told), _GROUP):
         group = tuple(told[first : first + _GROUP])
-        yield Gate(literally(shape.hints) for shape in group), group
+        yield Gate(map(_sign, group)), group
     untold = tuple(shape for shape in SHAPES if not shape.hints)
-    yield Gate(widened(shape.pattern.pattern) for shape in untold), untold
+    yield Gate(map(_sign, untold)), untold
 
 
 _GROUP = 12

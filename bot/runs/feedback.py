@@ -42,6 +42,6 @@ async def feedback_on(store: Store, run: str) -> Feedback:
         .where(FEEDBACK.c.run == run)
         .group_by(FEEDBACK.c.useful)
     )
-    async with store.transaction() as connection:
+    async with store.reading() as connection:
         counted = {bool(useful): number for useful, number in await connection.execute(query)}
     return Feedback(useful=counted.get(True, 0), not_useful=counted.get(False, 0))

@@ -7,6 +7,7 @@ journal of a run is ``journal.py``'s.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -52,6 +53,7 @@ class Store:
     def __init__(self, engine: AsyncEngine, writer: Writer, where: str) -> None:
         self.writer = writer
         self._engine = engine
+        self._turn = asyncio.Lock()
         self._where = where
 
     @classmethod
@@ -67,12 +69,25 @@ class Store:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
-        """One transaction. Lets ``IntegrityError`` out for those who expect it."""
+        """One transaction. Lets ``IntegrityError`` out for those who expect it.
+
+        This process's own take turns: SQLite lets one write at a time, and makes those that find
+        it locked sleep longer and longer.
+        """
         try:
-            async with self._engine.begin() as connection:
+            async with self._turn, self._engine.begin() as connection:
                 yield connection
         except IntegrityError:
             raise
+        except SQLAlchemyError as error:
+            raise StoreError(in_words(error, self._where)) from error
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncIterator[AsyncConnection]:
+        """For queries alone, which wait for no writer."""
+        try:
+            async with self._engine.connect() as connection:
+                yield connection
         except SQLAlchemyError as error:
             raise StoreError(in_words(error, self._where)) from error
 
@@ -239,7 +254,7 @@ class Store:
         return found[0] if found else None
 
     async def _all(self, query: Select[Any]) -> tuple[RunRecord, ...]:
-        async with self.transaction() as connection:
+        async with self.reading() as connection:
             rows = (await connection.execute(query)).all()
         return tuple(_record(row) for row in rows)
 

@@ -67,6 +67,11 @@ class Cursor:
             self._connection.executemany(statement.sql, map(statement.bound, values))
 
 
+def _is_busy(error: sqlite3.Error) -> bool:
+    """Tell that another process writes; the low byte of SQLite's codes is their kind."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
 class Writer:
     """Opened on first use. Raises ``StoreError`` when the database does not do what it should."""
 
@@ -86,8 +91,7 @@ class Writer:
             try:
                 return self._run(work)
             except sqlite3.Error as error:
-                busy = error.sqlite_errorcode == sqlite3.SQLITE_BUSY
-                if not busy or clock() > patience:
+                if not _is_busy(error) or clock() > patience:
                     raise StoreError(in_words(error, str(self._database))) from error
             await asyncio.sleep(AGAIN_SECONDS)
 

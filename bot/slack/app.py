@@ -55,6 +55,8 @@ from bot.slack.watch import Watch
 _log = structlog.get_logger(__name__)
 
 LOAD_SECONDS = 5.0
+BUSY_AT = 3
+"""Questions being taken in at once, beyond which they come before decoration."""
 CLOSE_SECONDS = 5.0
 """How long marks and debug messages that are on their way may still take."""
 
@@ -129,6 +131,7 @@ class SlackApp:
         service.add_surface(self.surface)
         people = People(self._web)
         at_work: dict[str, asyncio.Task[None]] = {}
+        self.surface.progress.is_busy = lambda: len(at_work) > BUSY_AT
         stops = Stops(service, self.identity, self._web, people, self._settings, at_work)
         intake = Intake(
             service=service,
@@ -244,11 +247,19 @@ class SlackApp:
     async def _connect(self, bolt: AsyncApp) -> None:
         token = self._settings.app_token.get_secret_value() if self._settings.app_token else ""
         address = await self._open_socket(token)
-        self._socket = Socket(bolt, token)
+        self._socket = Socket(bolt, token, lambda: self._new_address(token))
         try:
             await self._socket.open(address)
         except (aiohttp.ClientError, OSError) as error:
             raise SlackUnreachableError(f"Slack's socket cannot be reached ({error}).") from error
+
+    async def _new_address(self, token: str) -> str:
+        """Raises ``ConnectionError``."""
+        match await self._web.once(self._web.client.apps_connections_open(app_token=token)):
+            case Ok(data=data):
+                return str(data["url"])
+            case trouble:
+                raise ConnectionError(f"Slack opens no socket ({trouble})")
 
     async def _open_socket(self, token: str) -> str:
         """The address of a socket: a wrong app token is told here and not retried for ever."""

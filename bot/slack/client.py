@@ -36,4 +36,12 @@ def library_log() -> logging.Logger:
     """The log of Slack's libraries: what needs attention, without the text of messages."""
     log = logging.getLogger("oncall.slack")
     log.setLevel(logging.ERROR)
+    if _is_news not in log.filters:
+        log.addFilter(_is_news)
     return log
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not each acknowledgement that a lost connection took along: Slack sends those events again."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, ConnectionError)

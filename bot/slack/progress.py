@@ -7,6 +7,7 @@ shed when Slack limits it, its failures are ignored, and it never holds up a run
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -30,6 +31,8 @@ TIDY_SECONDS = 120.0
 """How long the end of a run tries to take the eyes away."""
 REFRESH_SECONDS = 90.0
 """Slack takes a status away after two minutes."""
+CALM_SECONDS = 0.4
+"""How long a first sign may wait for the acknowledgement of other questions."""
 QUEUE_SECONDS = 5.0
 """Between two looks at the place in the queue."""
 _NOT_FOR_US = frozenset(
@@ -64,6 +67,8 @@ class Progress:
         self._off: set[str] = set()
         self.queue: Ahead = _nobody
         """How many questions are before a run; set once there is a queue."""
+        self.is_busy: Callable[[], bool] = lambda: False
+        """Whether questions are being taken in just now."""
 
     def begin(self, run: RunRecord) -> None:
         """The question was taken, or work on it goes on after a crash."""
@@ -88,6 +93,7 @@ class Progress:
     async def _show(self, run: str, sign: _Sign) -> None:
         """Everything about one run, in order, the newest status only."""
         try:
+            await self._when_calm()
             seen = sign.ended is None and await self._react(sign.where)
             session = seen and await self._session(sign.where, "processing")
             shown = ""
@@ -108,6 +114,12 @@ class Progress:
         finally:
             if self._signs.get(run) is sign:
                 del self._signs[run]
+
+    async def _when_calm(self) -> None:
+        """Let questions that come in a burst be acknowledged first, but not for long."""
+        until = time.monotonic() + CALM_SECONDS
+        while self.is_busy() and time.monotonic() < until:
+            await asyncio.sleep(CALM_SECONDS / 8)
 
     async def _react(self, where: Address) -> bool:
         """Whether Slack has time for decoration just now."""

@@ -7,6 +7,7 @@ connect is tried again with a ticket that is used up. Knows no event.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import aiohttp
@@ -27,15 +28,21 @@ PING_SECONDS = 10.0
 
 
 class Socket:
-    """Opened with an address that Slack gave for one use."""
+    """``new_address`` asks Slack for one, good for one use; raises ``OSError`` if it gives none.
 
-    def __init__(self, bolt: AsyncApp, app_token: str) -> None:
+    The library's own asking fails on answers that are not JSON, as those of a Slack in trouble.
+    """
+
+    def __init__(
+        self, bolt: AsyncApp, app_token: str, new_address: Callable[[], Coroutine[Any, Any, str]]
+    ) -> None:
         handler = AsyncSocketModeHandler(
             bolt, app_token, logger=library_log(), ping_interval=PING_SECONDS
         )
         self._client = handler.client
         if is_local(bolt.client.base_url):
             self._client.proxy = None
+        self._client.issue_new_wss_url = new_address  # type: ignore[method-assign]
         self._client.message_listeners.append(self._count)
         self._watch: asyncio.Task[None] | None = None
         self._counted = asyncio.Event()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,17 +53,12 @@ def _rows() -> list[Row]:
 
 
 def _cost(*argv: str) -> Cost:
-    """One process from its start to its end. Raises ``RuntimeError`` when it fails."""
-    began = time.perf_counter()
-    with subprocess.Popen([sys.executable, *argv], stdout=subprocess.PIPE) as process:
-        out = process.stdout.read() if process.stdout else b""
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    wall = time.perf_counter() - began
-    if process.returncode != 0:
-        said = json.dumps(out.decode(errors="replace"))[:300]
-        raise RuntimeError(f"{argv} ended with {process.returncode}: {said}")
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    """One process from its start to its end. Raises ``CalledProcessError`` when it fails."""
+    launch = Path(__file__).with_name("launch.py")
+    told = subprocess.run(
+        [sys.executable, "-S", launch, sys.executable, *argv], check=True, stdout=subprocess.PIPE
+    )
+    return Cost(**json.loads(told.stdout))
 
 
 def _more(costs: list[Cost], than: list[Cost]) -> float:

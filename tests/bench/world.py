@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -74,9 +75,16 @@ def question_text(seed: int) -> str:
 
 
 def model(url: str, client: HttpClient, name: str) -> Model:
-    return adapter(EndpointSettings(kind="openai", model=name, base_url=url), client, Clock())
+    return adapter(_endpoint(url, name), client, Clock())
 
 
+@lru_cache
+def _endpoint(url: str, name: str) -> EndpointSettings:
+    """Settings are read once a process."""
+    return EndpointSettings(kind="openai", model=name, base_url=url)
+
+
+@lru_cache
 def limits(steps: int) -> Limits:
     return Limits(
         max_steps=max(steps, 2),

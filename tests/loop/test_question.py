@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.loop.question import MAX_QUESTION, PartKind, find_services, parse
+from bot.loop.entities import find_services
+from bot.loop.question import MAX_QUESTION, PartKind, parse
 from support.scripted import CATALOG, NOW, asked
 
 

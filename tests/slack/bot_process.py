@@ -57,7 +57,7 @@ async def main(folder: Path, api_url: str) -> None:
         redactor=NoRedaction,
         workspace="demo",
         limits=Limits(),
-        queue=QueueLimits(),
+        queue=QueueLimits(waiting=1_000),
         clock=Clock(),
     )
     await slack.start(service)

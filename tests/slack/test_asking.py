@@ -172,6 +172,7 @@ async def test_a_question_that_waits_for_its_turn_says_how_many_are_before_it(
         assert "2 questions before this one" in status(bench, (INC, asked[2].ts))
         for one in asked:
             bench.pg.people.react("maya", INC, one.ts, "octagonal_sign")
+        for one in asked:
             await bench.reply(one.ts)
 
 

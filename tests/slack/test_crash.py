@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from bot.playground import FaultRule, Running
@@ -17,33 +13,7 @@ from bot.runs.migrate import prepare
 from bot.runs.records import ReplyState, RunRecord
 from bot.runs.store import Store
 from support.slack_bench import BOT, DEBUG, INC, QUESTION, is_reply, until
-
-ROOT = Path(__file__).parents[2]
-SCRIPT = Path(__file__).with_name("bot_process.py")
-
-
-@asynccontextmanager
-async def bot(running: Running, folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A bot process that is connected; it ends by ``kill -9`` whatever happens."""
-    path = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        str(SCRIPT),
-        str(folder),
-        running.api_url,
-        env={**os.environ, "PYTHONPATH": path},
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        async with asyncio.timeout(20):
-            while (line := await process.stdout.readline()).strip() != b"ready":
-                assert line, "the bot process ended"
-        yield process
-    finally:
-        if process.returncode is None:
-            process.send_signal(signal.SIGKILL)
-        await process.wait()
+from support.slack_process import bot
 
 
 def ask(running: Running) -> str:

@@ -1,0 +1,105 @@
+"""What a text names: services, deploys by number, SHA, tag or version, an environment.
+
+Pure; the catalog's words are given. Knows no question and no part of one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pydantic import BaseModel, ConfigDict
+
+
+class DeployRef(BaseModel):
+    """A deploy as people name it: ``asked`` (number, SHA, tag), else the last one of a service.
+
+    ``ordinal`` 1 is the last deploy of ``service``, 2 the one before. With ``before_cause``
+    it is counted from the first suspect, if that is of the same service: 0 is it, 1 the one before.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    asked: str | None = None
+    service: str | None = None
+    ordinal: int = 1
+    before_cause: int | None = None
+
+    @property
+    def words(self) -> str:
+        if self.asked is not None:
+            return f"deploy {self.asked}"
+        which = "last deploy" if self.ordinal == 1 else f"deploy {self.ordinal} back"
+        return f"{which} of {self.service}"
+
+
+_NUMBERED = re.compile(
+    r"\b(?:deploys?|deployments?|releases?|rollouts?|builds?|runs?)\s+(?:nos?\.?\s*|numbers?\s+)?"
+    r"((?:#?\d{1,40}(?![\d.:]*[.:]\d))(?:\s*(?:,|and|or|&|vs\.?|to)\s*#?\d{1,40}(?![\d.:]*[.:]\d))*)",
+    re.IGNORECASE,
+)
+_HASHED = re.compile(r"(?<![\w/&])#(\d{1,10})\b")
+_SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=\d*[a-f])([0-9a-f]{7,40})(?![\w-])", re.IGNORECASE)
+_NAMED_SHA = re.compile(r"\b(?:sha|commit|revision)\s+([0-9a-f]{7,40})\b", re.IGNORECASE)
+_TAG = re.compile(
+    r"(?<![\w.])(v\d+(?:\.\d+){1,3}(?:[-+.][0-9A-Za-z.]+)?|(?:deploy|release)[-_]\d[\w.-]*\d"
+    r"|(?:deploy|release)[-_]\d)(?![\w])"
+)
+VERSION = re.compile(r"(?<=\s)(\d+(?:\.\d+)+[\w.+-]*\w|\d+(?:\.\d+)+)(?![\w:])")
+_NUMBER = re.compile(r"(?<=\s)#?(\d{4,8})(?![\w:.%-])")
+"""After a service's name a deploy's number; three digits would be an HTTP status."""
+_ENVIRONMENT = re.compile(
+    r"\b(production|prod|staging|stage|canary|preprod|pre-production|development|dev|qa|test)\b"
+    r"(?=\s*(?:environment|env|cluster)?\b)",
+    re.IGNORECASE,
+)
+_ENVIRONMENTS = {"prod": "production", "stage": "staging", "dev": "development"}
+
+
+def find_services(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
+    """The catalog's services that the text names, by name or alias, in order of their place.
+
+    The longest name wins where several overlap; ``payments api`` names ``payments-api``.
+    """
+    lowered = text.lower()
+    taken = [False] * len(lowered)
+    found: list[tuple[int, str]] = []
+    for word in sorted(words, key=len, reverse=True):
+        pattern = r"[-_ ]".join(re.escape(piece) for piece in re.split(r"[-_ ]", word.lower()))
+        for match in re.finditer(rf"(?<![\w-])(?<!\w\.){pattern}(?![\w-])", lowered):
+            if not any(taken[match.start() : match.end()]):
+                taken[match.start() : match.end()] = [True] * (match.end() - match.start())
+                found.append((match.start(), words[word]))
+    return tuple(dict.fromkeys(name for _, name in sorted(found)))
+
+
+def find_deploys(text: str) -> tuple[str, ...]:
+    """Numbers, SHAs and tags of deploys that the text names, in order, each once."""
+    found: list[tuple[int, str]] = []
+    for match in _NUMBERED.finditer(text):
+        found += [(match.start(1), number) for number in re.findall(r"\d+", match[1])]
+    found += [(m.start(1), m[1]) for m in _HASHED.finditer(text)]
+    for pattern in (_SHA, _NAMED_SHA):
+        found += [(m.start(1), m[1].lower()) for m in pattern.finditer(text)]
+    found += [(m.start(1), m[1]) for m in _TAG.finditer(text)]
+    return tuple(dict.fromkeys(name for _, name in sorted(found)))
+
+
+def find_versions(text: str, words: Mapping[str, str]) -> tuple[DeployRef, ...]:
+    """Deploys named by service and version or number: ``httpx 0.28.0``, ``web 4470``."""
+    refs = []
+    for match in (*VERSION.finditer(text), *_NUMBER.finditer(text)):
+        before = find_services(text[: match.start()][-80:], words)
+        name = text[: match.start()].rstrip().lower()
+        named = next((w for w in words if words[w] in before[-1:] and name.endswith(w.lower())), "")
+        if named:
+            refs.append(DeployRef(asked=match[1], service=words[named]))
+    return tuple(dict.fromkeys(refs))
+
+
+def find_environment(text: str) -> str | None:
+    match = _ENVIRONMENT.search(text)
+    if match is None:
+        return None
+    word = match[1].lower()
+    return _ENVIRONMENTS.get(word, word)

@@ -1,0 +1,81 @@
+"""What of a question's part was not understood: such a part is listed as unknown, never guessed (M21).
+
+A service that no catalog has, a time that was not read, a thing that no deploy record speaks of. Pure;
+works on the words of one clause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from bot.loop.part_kinds import PartKind
+
+_LISTS = frozenset({PartKind.LISTING, PartKind.SHIPPED})
+_ABOUT_DEPLOYS = _LISTS | {PartKind.CHANGES, PartKind.WHO_WHEN}
+_NOBODY = frozenset(
+    {
+        *("anything", "something", "any", "it", "that", "this", "these", "those", "everything"),
+        *("anyone", "someone", "somebody", "anybody", "one", "there", "else", "we", "they", "you"),
+        *("production", "prod", "staging", "stage", "canary", "dev", "development", "qa", "test"),
+        *("all", "which", "what", "deploy", "deploys", "release", "releases", "incident", "outage"),
+        *("alert", "change", "changes", "last", "latest", "previous", "newest", "current", "first"),
+        *("second", "next", "same", "question", "thread", "channel", "case", "general", "detail"),
+        *("code", "config", "configuration", "total"),
+    }
+)
+"""Words that stand where a service would, and are none."""
+_OF = re.compile(
+    r"\b(?:deploys?|deployments?|releases?)\s+(?:of|for)\s+(?:the\s+)?([a-z][\w-]{1,40})",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(
+    r"^\W*(?:was|were|has|have|had|did)\s+(?:the\s+)?([a-z][\w-]{1,40})\s+(?:been\s+|get\s+)?"
+    r"(?:deployed|shipped|released|rolled|pushed|go|went|changed?|deploy|ship|release)\b",
+    re.IGNORECASE,
+)
+_OBJECT = re.compile(
+    r"\b(?:anyone|someone|somebody|anybody|we|they)\s+chang\w*\s+(?:the\s+)?([^?.!]{2,60})",
+    re.IGNORECASE,
+)
+_TOUCHED = re.compile(r"\b(?:touch|chang|modif|edit)\w*\s+([\w./-]+\.\w{1,8})\b", re.IGNORECASE)
+_IN = re.compile(
+    r"\bchang\w*\s+(?:in|of|on|with|for|to)\s+(?:the\s+)?(deploy(?:ment)?\s+[a-z]+|[a-z][\w-]{1,40})",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\b(?:tomorrow|weekend|morning|afternoon|evening|last night"
+    r"|(?:this|last|next) (?:week|year|quarter)"
+    r"|ago|recently|earlier|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+    r"|\d{1,2}:\d{2}|\d{1,2}\s?[ap]m|noon|midnight|\d{4}-\d{2}-\d{2}"
+    r"|(?:after|while|during|once|when|before|since|until)\s+(?:the|it|we|that|this)\b[^?.!]{0,40})",
+    re.IGNORECASE,
+)
+
+
+def unread(
+    kind: PartKind, clause: str, known: Collection[str], *, placed: bool, timed: bool
+) -> str:
+    """The words that could not be placed, with what is wrong with them; empty when all was read.
+
+    ``known`` are the catalog's words, ``placed`` says that a service or a deploy was found in the
+    clause, ``timed`` that a span of time was.
+    """
+    if kind in _ABOUT_DEPLOYS and not placed:
+        for pattern in (_OF, _SUBJECT, _IN):
+            if found := pattern.search(clause):
+                word = found[1].lower()
+                if word.split()[0] == "nothing":
+                    return "a question in the negative: ask it the other way round"
+                if word not in _NOBODY and word not in known:
+                    return f"{found[1]!r} is no service or deploy that I know"
+    if kind in _LISTS:
+        if (found := _OBJECT.search(clause)) and not placed:
+            return f"{found[1].strip()!r} is nothing that deploy records say"
+        if found := _TOUCHED.search(clause):
+            return f"I cannot list deploys by file ({found[1]})"
+        if not timed and (found := _TIME.search(clause)):
+            return (
+                f"the time {found[0].strip()!r} was not understood: name it like 2026-11-28 22:00"
+            )
+    return ""
