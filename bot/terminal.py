@@ -77,6 +77,8 @@ def how_it_ended(run: RunRecord) -> str:
     match run.outcome:
         case None:
             return "waiting" if run.state is RunState.ACCEPTED else "running"
+        case Answer(claims=()):
+            return "nothing found"
         case Answer():
             return "answered"
         case Failure() as failure:
@@ -86,9 +88,9 @@ def how_it_ended(run: RunRecord) -> str:
 
 
 def exit_code(outcome: Outcome) -> int:
-    """0 answered or proposed, 1 a failure."""
+    """0 answered or proposed, 1 a failure or an answer that holds nothing."""
     match outcome:
-        case Failure():
+        case Failure() | Answer(claims=()):
             return 1
         case Answer() | Proposal():
             return 0

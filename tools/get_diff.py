@@ -48,6 +48,8 @@ class History(Protocol):
     async def resolve(self, asked: str, service: str | None = None) -> tuple[Deploy, ...]: ...
     async def base_of(self, deploy: Deploy) -> Deploy | None: ...
     async def nearest(self, asked: str) -> tuple[str, ...]: ...
+
+    async def notes(self) -> tuple[str, ...]: ...
     async def services(self) -> tuple[str, ...]: ...
 
 
@@ -137,6 +139,7 @@ class GetDiff(Tool[GetDiffArguments]):
             deploys=found[:50],
             total=len(found),
             nearest=nearest,
+            not_searched=() if found else await self._history.notes(),
         )
         shown = one_line(arguments.deploy.encode("utf-8", "replace"), 80)
         text = ambiguous_text(shown, found) if found else missing_text(shown, arguments, nearest)

@@ -262,6 +262,8 @@ class DeploysFound(Record):
     kind: Literal["deploys"] = "deploys"
     asked: str
     asked_deploy: str | None = None
+    since: UtcTime | None = None
+    until: UtcTime | None = None
     deploys: tuple[Deploy, ...]
     total: int
     nearest: tuple[str, ...] = ()

@@ -172,6 +172,8 @@ class SearchDeploy(Tool[SearchDeployArguments]):
         ]
         value = DeploysFound(
             asked=_asked(arguments),
+            since=since,
+            until=until,
             deploys=tuple(matches[: arguments.limit]),
             total=len(matches),
             not_searched=await self._history.notes(),

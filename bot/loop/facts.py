@@ -66,7 +66,7 @@ _INCIDENT = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,8}\b")
 _SECONDS = {"ms": 0.001, "mi": 60.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])", re.IGNORECASE)
 _DEPLOY = re.compile(
-    r"\b(?:deploys?|deployments?|releases?)\s+#?(\d{1,10})\b|(?<![\w&])#(\d{1,10})\b", re.IGNORECASE
+    r"\b(?:deploys?|deployments?|releases?)\s+#?(\d{1,40})\b|(?<![\w&])#(\d{1,10})\b", re.IGNORECASE
 )
 _VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+(?:[-+.]?[0-9A-Za-z]+)*)(?!\w)")
 _PATH = re.compile(
@@ -86,7 +86,8 @@ _COUNT_ROLES = {"d": "removed", "r": "removed", "−": "removed", "+": "added", 
 _NO_NAMES = (
     r"(?!(?:the|a|an|this|that|its|last|latest|first|second|next|previous|no|each|every|of|in|by|for"
     r"|with|and|or|is|was|to|as|at|on|new|old|earlier|later|successful|failed|version|release|tag|from"
-    r"|only|also|same|then|than|production|staging|bad|good|docs|base|before|after|against|nearest"
+    r"|are|were|be|been|has|have|had|did|does|do|changed|finished|shipped|via|until|since|through"
+    r"|into|over|under|about|around|between|only|also|same|then|than|production|staging|bad|good|docs|base|before|after|against|nearest"
     r"|runner-up|likely|one|two|all|both|any|named|commit|which|when|while|since|python|node)\b)"
 )
 _NAMED = re.compile(

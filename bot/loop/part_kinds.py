@@ -75,6 +75,8 @@ _SPECIAL: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
             r"|\bdid (?:that|this|deploy|release|#?\d|[\w-]+ v?\d)[\w. #-]*\b(?:cause|break|do it)\b"
             r"|\bcould (?:that|this|deploy|release|[\w-]+ v?\d)[\w. #-]*\b(?:be|have)\b"
             r"|\b(?:was|is) it (?:deploy |release )?(?:[\w-]+ )?v?#?\d[\d.]*"
+            r"|^\W*(?:is|was) (?:[\w-]+ )?(?:deploy|release) #?\d+\b.*"
+            r"\b(?:cause|culprit|behind|responsible|to blame|guilty)\b"
         ),
     ),
     (

@@ -71,6 +71,7 @@ class Observation:
             arguments=dict(self.arguments),
             asked=self.asked,
             status=self.result.status,
+            summary=self.result.summary,
             value=self.result.value,
         )
 

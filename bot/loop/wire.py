@@ -101,6 +101,7 @@ class Seen(Wire):
     arguments: dict[str, JsonValue]
     asked: str
     status: Status
+    summary: str
     value: Observed | None
 
 

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from bot.loop.part_kinds import PartKind
 from bot.loop.question import Part, Question
 from bot.loop.wire import Request, Seen
-from tools.records import Confidence, Deploy, SuspectsRanked
+from tools.records import Confidence, Deploy, DeploysFound, SuspectsRanked
 
 _ASKING = re.compile(
     r"\b(?:which|what|who|whose|when|why|how|did|does|do|is|are|was|were|has|have|had|been|be|it|its"
@@ -38,6 +38,21 @@ class Wanted:
 
 def diff_call(deploy: Deploy, why: str) -> Wanted:
     return Wanted("get_diff", {"deploy": deploy.label, "service": deploy.service}, why)
+
+
+def by_name(asked: str, service: str | None, request: Request) -> dict[str, JsonValue]:
+    """How a deploy is looked up. A number alone is enough, unless several services have it: then
+    the service counts. A service that is wrong must not hide the deploy.
+    """
+    several = any(
+        isinstance(seen.value, DeploysFound)
+        and seen.value.asked_deploy == asked
+        and seen.value.total > 1
+        for seen in request.seen
+    )
+    if service is None or (asked.isdigit() and not several):
+        return {"deploy": asked}
+    return {"deploy": asked, "service": service}
 
 
 def ranking(request: Request) -> tuple[Seen, SuspectsRanked] | None:

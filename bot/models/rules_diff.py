@@ -56,9 +56,7 @@ def diff_claim(
     lead = f"Deploy {diff.deploy.label}" if diff.deploy.number is not None else name_of(diff.deploy)
     match diff.direction:
         case Direction.FIRST:
-            said.claim(
-                f"{lead} has no earlier deploy of {diff.deploy.service} to compare with", seen
-            )
+            said.claim(f"{lead} is the first deploy of {diff.deploy.service} on record", seen)
         case Direction.SAME:
             said.claim(f"{lead} shipped the same commit as the deploy before it", seen)
         case Direction.ROLLBACK:

@@ -30,8 +30,10 @@ from bot.models.rules_words import (
     full_name,
     incident_name,
     name_of,
+    rest_of,
     shipped,
     span,
+    stretch,
     telling,
     versioned,
     when,
@@ -50,6 +52,11 @@ from tools.records import (
 LISTED = 4
 PLACES = ("first", "second", "third", "fourth", "fifth")
 _PLAIN_REASONS = frozenset({"recent"})
+_ROLLED = re.compile(
+    r"\broll\w*[ -]?back\s+(?:the\s+|deploy\s+)?#?([\w-]+)"
+    r"|\b(?:was|is|has|were)\s+(?:the\s+|deploy\s+)?#?([\w-]+)\s+(?:been\s+)?(?:rolled|reverted)",
+    re.IGNORECASE,
+)
 _ASKS_YES_NO = re.compile(
     r"^\W*(?:was|were|is|are|has|have|had|did|does|do|could|can)\b", re.IGNORECASE
 )
@@ -89,6 +96,12 @@ def _of_ranking(part: Part, request: Request, said: Said) -> None:
         why = f": {value.why_none}" if value.why_none else ""
         said.claim(f"No deploy explains {incident_name(value.incident)}{why}", seen)
         return
+    if other := _named_other(part, request, value):
+        said.unknowns.append(
+            f"{part.words}: I can judge only the first suspect, "
+            f"{versioned(value.suspects[0].deploy)}, and not {other}"
+        )
+        return
     match part.kind:
         case PartKind.WAS_IT:
             _was_it(part, request, seen, value, said)
@@ -97,7 +110,28 @@ def _of_ranking(part: Part, request: Request, said: Said) -> None:
         case PartKind.SETTING:
             _setting(seen, value, said)
         case _:
-            _rollback(request, seen, value, said)
+            _rollback(part, request, seen, value, said)
+
+
+def _named_other(part: Part, request: Request, value: SuspectsRanked) -> str | None:
+    """What a question about rolling back or fixing names, where that is not the first suspect."""
+    first = value.suspects[0].deploy
+    asked = part.deploy.asked if part.deploy else None
+    match part.kind:
+        case PartKind.ROLLBACK if asked is not None:
+            return None if goes_by(first, asked) else f"deploy {asked}"
+        case PartKind.ROLLBACK | PartKind.FIX if found := _ROLLED.search(part.text):
+            words = request.question.catalog
+            named = words.get((found[1] or found[2]).lower())
+            if (found[1] or found[2]).isdigit():
+                return (
+                    None
+                    if goes_by(first, found[1] or found[2])
+                    else f"deploy {found[1] or found[2]}"
+                )
+            return named if named is not None and named != first.service else None
+        case _:
+            return None
 
 
 # --- was it that one -----------------------------------------------------------------------------
@@ -139,7 +173,8 @@ def _was_it(part: Part, request: Request, seen: Seen, value: SuspectsRanked, sai
             said.headlines.append(f"No: deploy {asked} does not exist")
             said.claim(f"There is no deploy {asked} in any source", lookup[0])
         return
-    told = name_of(named) if named.ref == first.deploy.ref else versioned(named)
+    plain = named.ref == first.deploy.ref or not found
+    told = name_of(named) if plain else versioned(named)
     said.headlines.append(
         f"No: {told} most likely did not cause it; {versioned(first.deploy)} ranks first"
     )
@@ -265,11 +300,13 @@ def _setting(seen: Seen, value: SuspectsRanked, said: Said) -> None:
         said.unknowns.append(f"which setting brings the old behaviour back: {first} shows none")
 
 
-def _rollback(request: Request, seen: Seen, value: SuspectsRanked, said: Said) -> None:
+def _rollback(part: Part, request: Request, seen: Seen, value: SuspectsRanked, said: Said) -> None:
     action = value.next_action
     first = value.suspects[0].deploy
     if action is None:
         return
+    if not _ASKS_YES_NO.search(part.text):
+        said.headlines.append(action.text)
     if action.unsafe:
         said.headlines.append(f"No: {action.unsafe[0]}")
         for line in action.unsafe:
@@ -316,17 +353,22 @@ def _in_window(part: Part, request: Request, said: Said) -> None:
     of = f" of {part.service}" if part.service else ""
     if re.search(r"\belse\b", part.text, re.IGNORECASE) and _only_the_cause(request, value):
         only = versioned(value.deploys[0])
-        said.headlines.append(f"Only {only} is on record in that time")
+        said.headlines.append(f"Only {only} is on record {stretch(value)}")
         said.claim(f"{full_name(value.deploys[0])} {shipped(value.deploys[0])}", seen)
         return
     if value.deploys:
         noun = "deploy" if value.total == 1 else "deploys"
-        said.headlines.append(f"{'Yes: ' if yes_no else ''}{value.total} {noun}{of} in that time")
+        said.headlines.append(
+            f"{'Yes: ' if yes_no else ''}{value.total} {noun}{of} {stretch(value)}"
+        )
         for deploy in value.deploys[:LISTED]:
             said.claim(f"{full_name(deploy)} {shipped(deploy)}", seen)
+        if rest := rest_of(value, LISTED):
+            said.unknowns.append(rest)
         return
-    said.headlines.append(f"{'No: n' if yes_no else 'N'}o deploy{of} is on record in that time")
-    said.claim(f"No deploy{of} is on record in that time", seen)
+    told = f"o deploy{of} is on record {stretch(value)}"
+    said.headlines.append(f"{'No: n' if yes_no else 'N'}{told}")
+    said.claim(f"N{told}", seen)
     last = seen_for(last_call(part.service, bounds.since), request)
     if last is not None and last[1].deploys:
         deploy = last[1].deploys[0]

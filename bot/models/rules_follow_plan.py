@@ -146,7 +146,7 @@ def _incident(part: Part, question: Question) -> str:
 
 def named_call(asked: str, service: str | None) -> Wanted:
     named: dict[str, JsonValue] = {"deploy": asked}
-    if service:
+    if service and not asked.isdigit():
         named["service"] = service
     return Wanted("search_deploy", named, f"Looking up deploy {asked}.")
 

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from bot.loop.entities import DeployRef
 from bot.loop.question import Part, PartKind, Question
 from bot.loop.wire import Request, Seen
-from bot.models.rules_calls import Wanted, diff_call, incident_words, top_suspect
+from bot.models.rules_calls import Wanted, by_name, diff_call, incident_words, top_suspect
 from bot.models.rules_follow_plan import follow
 from tools.base import Status
 from tools.records import Deploy, DeploysFound, DiffShown
@@ -33,7 +33,7 @@ def plan(request: Request) -> tuple[Wanted, ...]:
 
 
 def _then(request: Request) -> Iterator[Wanted]:
-    for part in request.question.parts:
+    for part in read_parts(request.question):
         yield from follow(part, request)
     yield from _diffs(request)
 
@@ -60,8 +60,15 @@ def _searches(question: Question) -> Iterator[Wanted]:
             yield wanted
 
 
+def read_parts(question: Question) -> tuple[Part, ...]:
+    """The parts that were understood: the others are listed as unknown, not guessed at."""
+    return tuple(part for part in question.parts if not part.unread)
+
+
 def search_for(part: Part, question: Question) -> Wanted | None:
     """The search that a part begins with, or ``None`` if it begins with a diff."""
+    if part.unread:
+        return None
     match part.kind:
         case PartKind.CAUSE:
             arguments: dict[str, JsonValue] = {"incident": incident_words(part, question)}
@@ -100,7 +107,7 @@ def _lookup(part: Part) -> Wanted | None:
         if part.kind is PartKind.CHANGES:
             return None
         named: dict[str, JsonValue] = {"deploy": ref.asked}
-        if ref.service:
+        if ref.service and not ref.asked.isdigit():
             named["service"] = ref.service
         return Wanted("search_deploy", named, f"Looking up deploy {ref.asked}.")
     if ref.service is None:
@@ -114,7 +121,7 @@ def _lookup(part: Part) -> Wanted | None:
 
 
 def _diffs(request: Request) -> Iterator[Wanted]:
-    for part in request.question.parts:
+    for part in read_parts(request.question):
         match part.kind:
             case PartKind.CAUSE:
                 if top := top_suspect(request):
@@ -122,9 +129,7 @@ def _diffs(request: Request) -> Iterator[Wanted]:
             case PartKind.CHANGES if (
                 part.deploy and part.deploy.asked and not _diffed(request, part)
             ):
-                named: dict[str, JsonValue] = {"deploy": part.deploy.asked}
-                if part.deploy.service:
-                    named["service"] = part.deploy.service
+                named = by_name(part.deploy.asked, part.deploy.service, request)
                 yield Wanted("get_diff", named, f"Reading what deploy {part.deploy.asked} changed.")
             case PartKind.CHANGES if part.deploy:
                 if deploy := deploy_of(part.deploy, request):

@@ -11,7 +11,15 @@ from datetime import datetime, timedelta
 
 from bot.loop.outcome import Claim
 from bot.loop.wire import Seen
-from tools.records import Confidence, Deploy, DeployStatus, DiffShown, Highlight, Incident
+from tools.records import (
+    Confidence,
+    Deploy,
+    DeploysFound,
+    DeployStatus,
+    DiffShown,
+    Highlight,
+    Incident,
+)
 
 LONGEST_CODE = 120
 """Characters of a changed setting that are shown in a sentence."""
@@ -112,3 +120,24 @@ def span(length: timedelta) -> str:
         return f"{hours} h {rest} min" if rest else f"{hours} h"
     days, hours = divmod(minutes // 60, 24)
     return f"{days} d {hours} h" if hours and days < 14 else f"{days} d"
+
+
+def stretch(value: DeploysFound) -> str:
+    """The window that was searched, as it is said: never "in that time"."""
+    match value.since, value.until:
+        case None, None:
+            return "on record"
+        case since, None:
+            return f"since {when(since, None)}"
+        case None, until:
+            return f"until {when(until, None)}"
+        case since, until:
+            return f"from {when(since, None)} to {when(until, since)}"
+
+
+def rest_of(value: DeploysFound, listed: int) -> str | None:
+    """What a list leaves out."""
+    rest = value.total - min(listed, len(value.deploys))
+    if rest <= 0:
+        return None
+    return f"{rest} more {'deploy is' if rest == 1 else 'deploys are'} in the trace"

@@ -28,8 +28,10 @@ from bot.models.rules_words import (
     incident_name,
     is_bump,
     name_of,
+    rest_of,
     shipped,
     span,
+    stretch,
     when,
 )
 from tools.base import Status
@@ -38,6 +40,7 @@ from tools.records import (
     Deploy,
     DeploysFound,
     DiffShown,
+    Direction,
     IncidentsFound,
     Suspect,
     SuspectsRanked,
@@ -60,7 +63,10 @@ def write(request: Request) -> AnswerArguments:
     said = Said()
     parts = sorted(request.question.parts, key=lambda p: p.kind is not PartKind.CAUSE)
     for part in parts:
-        before = len(said.claims)
+        if part.unread:
+            said.unknowns.append(f"{part.words}: {part.unread}"[:300])
+            continue
+        before, told = len(said.claims), len(said.unknowns)
         match part.kind:
             case PartKind.CAUSE:
                 _cause(request, said)
@@ -74,7 +80,8 @@ def write(request: Request) -> AnswerArguments:
                 say(part, request, said)
                 if ranking(request) is None and not said.claims:
                     _which_incident(request, said)
-        if len(said.claims) == before and not _covered(part, request, said):
+        silent = (len(said.claims), len(said.unknowns)) == (before, told)
+        if silent and not _covered(part, request, said):
             said.unknowns.append(f"{part.words}{_why_not(request)}"[:300])
     if not request.question.parts:
         said.unknowns.append(f"{CAN_ANSWER}. This question is none of these.")
@@ -89,9 +96,11 @@ def write(request: Request) -> AnswerArguments:
 
 def _confidence(said: Said) -> Confidence:
     """The lowest that a ranking gave; plain look-ups are certain; nothing said is none."""
+    if not said.claims:
+        return Confidence.NONE
     if said.confidences:
         return min(said.confidences, key=lambda c: c.rank)
-    return Confidence.HIGH if said.claims else Confidence.NONE
+    return Confidence.HIGH
 
 
 # --- the cause -----------------------------------------------------------------------------------
@@ -138,9 +147,12 @@ def _cause(request: Request, said: Said) -> None:
 
 def _no_cause(seen: Seen, value: SuspectsRanked, said: Said) -> None:
     said.headlines.append(f"No deploy explains {incident_name(value.incident)}")
+    if not value.considered:
+        said.unknowns.append("what was deployed before it: no change before onset is on record")
+        return
     said.claim(
         f"None of the {value.considered} changes before onset ({when(value.onset, None)}) is "
-        "linked to it by service, dependency or symptom",
+        "shown to be its cause",
         seen,
     )
     if value.suspects:
@@ -177,8 +189,12 @@ def _changes(part: Part, request: Request, said: Said) -> None:
     found = diff_for(part, request)
     if found is not None:
         diff = found[1]
+        if part.environment and part.environment != diff.deploy.environment:
+            where = diff.deploy.environment
+            said.unknowns.append(f"{part.words} in {part.environment}: it is a deploy to {where}")
+            return
         if not said.headlines:
-            change = headline_change(diff) or f"{diff.files_total} files changed"
+            change = headline_change(diff) or _size(diff)
             said.headlines.append(f"{full_name(diff.deploy)}: {change}")
         diff_claim(found[0], diff, said)
         if not any(p.kind is PartKind.CAUSE for p in request.question.parts):
@@ -195,9 +211,18 @@ def _changes(part: Part, request: Request, said: Said) -> None:
             return
 
 
+def _size(diff: DiffShown) -> str:
+    if diff.direction is Direction.FIRST:
+        return f"the first deploy of {diff.deploy.service} on record"
+    return f"{diff.files_total} files changed"
+
+
 def _absent_or_many(asked: str, seen: Seen, value: DeploysFound, said: Said) -> None:
     if not value.deploys:
         text = f"Deploy {asked} does not exist: no source has it"
+        if value.not_searched:
+            text = f"There is no deploy {asked} in what could be read"
+            said.confidences.append(Confidence.LOW)
         said.headlines.append(text)
         nearest = f". Nearest are {', '.join(value.nearest[:3])}" if value.nearest else ""
         said.claim(f"There is no deploy {asked} in any source{nearest}", seen)
@@ -253,8 +278,9 @@ def _deploy_for(part: Part, request: Request) -> tuple[Seen, Deploy] | None:
     for seen in request.seen:
         value = seen.value
         if isinstance(value, DeploysFound) and _made_for(part, request, seen):
-            if ref.asked is not None and len(value.deploys) == 1:
-                return seen, value.deploys[0]
+            of_it = [d for d in value.deploys if ref.service in (None, d.service)]
+            if ref.asked is not None and len(of_it or value.deploys) == 1:
+                return seen, (of_it or value.deploys)[0]
             if ref.asked is None and len(value.deploys) >= ref.ordinal:
                 return seen, value.deploys[ref.ordinal - 1]
     return None
@@ -272,16 +298,15 @@ def _listing(part: Part, request: Request, said: Said) -> None:
             continue
         scope = f" of {part.service}" if part.service else ""
         if not value.deploys:
-            said.headlines.append(f"Nothing was deployed{scope} in that time")
-            said.claim(f"No deploy{scope} is on record in that time", seen)
+            said.headlines.append(f"Nothing was deployed{scope} {stretch(value)}")
+            said.claim(f"No deploy{scope} is on record {stretch(value)}", seen)
             return
         noun = "deploy" if value.total == 1 else "deploys"
-        said.headlines.append(f"{value.total} {noun}{scope} in that time")
+        said.headlines.append(f"{value.total} {noun}{scope} {stretch(value)}")
         for deploy in value.deploys[:LISTED]:
             said.claim(f"{full_name(deploy)} {shipped(deploy)}", seen)
-        rest = value.total - len(value.deploys[:LISTED])
-        if rest > 0:
-            said.unknowns.append(f"{rest} more deploys are in the trace")
+        if rest := rest_of(value, LISTED):
+            said.unknowns.append(rest)
         return
 
 
@@ -308,6 +333,6 @@ def _covered(part: Part, request: Request, said: Said) -> bool:
 
 
 def _why_not(request: Request) -> str:
-    """The tool's own words, where a part's call failed."""
-    failed = [s for s in request.seen if s.status is Status.ERROR]
-    return ": the tool failed, see the trace" if failed else ""
+    """The tool's own words, where a call failed."""
+    failed = [seen.summary for seen in request.seen if seen.status is Status.ERROR]
+    return f": {failed[-1]}" if failed else ""

@@ -7,7 +7,6 @@ shed when Slack limits it, its failures are ignored, and it never holds up a run
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -31,6 +30,7 @@ TIDY_SECONDS = 120.0
 """How long the end of a run tries to take the eyes away."""
 REFRESH_SECONDS = 90.0
 """Slack takes a status away after two minutes."""
+CALM_LOOKS = 8
 CALM_SECONDS = 0.4
 """How long a first sign may wait for the acknowledgement of other questions."""
 QUEUE_SECONDS = 5.0
@@ -117,9 +117,10 @@ class Progress:
 
     async def _when_calm(self) -> None:
         """Let questions that come in a burst be acknowledged first, but not for long."""
-        until = time.monotonic() + CALM_SECONDS
-        while self.is_busy() and time.monotonic() < until:
-            await asyncio.sleep(CALM_SECONDS / 8)
+        for _ in range(CALM_LOOKS):
+            if not self.is_busy():
+                return
+            await asyncio.sleep(CALM_SECONDS / CALM_LOOKS)
 
     async def _react(self, where: Address) -> bool:
         """Whether Slack has time for decoration just now."""

@@ -187,3 +187,56 @@ async def test_a_follow_up_is_read_against_its_thread_and_a_verdict_is_about_wha
 ) -> None:
     answer, _ = await ask(demo, text, THREAD)
     assert answer.headline.startswith(opens)
+
+
+@pytest.mark.parametrize(
+    ("text", "opens"),
+    [
+        ("Did deploy 4471 cause the checkout incident?", "Yes: payments-api deploy 4471"),
+        ("Did deploy 4473 cause the checkout incident?", "No: ledger deploy 4473"),
+        ("Is deploy 4472 the cause?", "No: checkout deploy 4472"),
+        ("What changed in checkout deploy 4471?", "Deploy 4471 (payments-api, v2.3.1)"),
+        ("What changed in 4472?", "Deploy 4472 (checkout, v3.7.1)"),
+        ("What changed since 02:06?", "1 deploy since 2026-11-29 02:06 UTC"),
+        ("What was deployed on 2026-11-28?", "3 deploys from 2026-11-28 00:00 UTC"),
+        ("What was deployed on Friday?", "2 deploys from 2026-11-27 00:00 UTC"),
+        ("What was deployed on 28 November?", "3 deploys from 2026-11-28 00:00 UTC"),
+        ("What was deployed since 1am?", "4 deploys since 2026-11-29 01:00 UTC"),
+        ("What was deployed between 10pm and midnight?", "Nothing was deployed from 2026-11-28"),
+        ("What was deployed?", "7 deploys since 2026-11-28 02:14 UTC"),
+        ("What changed in deploy 4465?", "Deploy 4465 (ledger, v1.8.0): the first deploy"),
+        ("How do I roll back payments-api?", "Next: ask Payments"),
+    ],
+)
+async def test_a_question_is_answered_for_what_it_names_and_says_its_window(
+    demo: tuple[Path, datetime], text: str, opens: str
+) -> None:
+    answer, _ = await ask(demo, text)
+    assert answer.headline.startswith(opens)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Was there a deploy of billing?", "'billing' is no service"),
+        ("Was search deployed yesterday?", "'search' is no service"),
+        ("What changed in billing?", "'billing' is no service"),
+        ("What changed in deploy five?", "'deploy five' is no service"),
+        ("Did anyone change the database schema?", "'database schema' is nothing"),
+        ("Did nothing get deployed today?", "in the negative"),
+        ("Which deploys touched config/retry.yaml?", "by file"),
+        ("What was deployed tomorrow?", "'tomorrow' was not understood"),
+        ("Was anything deployed after the incident began?", "was not understood"),
+        ("Is it safe to roll back web?", "and not web"),
+        ("Can I roll back deploy 4473?", "and not deploy 4473"),
+        ("Was web rolled back?", "and not web"),
+        ("What changed in deploy 4471 in staging?", "it is a deploy to production"),
+    ],
+)
+async def test_what_was_not_understood_is_listed_as_unknown_and_not_guessed(
+    demo: tuple[Path, datetime], text: str, says: str
+) -> None:
+    answer, _ = await ask(demo, text)
+    assert answer.claims == ()
+    assert answer.confidence is Confidence.NONE
+    assert says in " ".join(answer.unknowns)
