@@ -12,6 +12,7 @@ from typing import assert_never
 from bot.loop.part_kinds import PartKind
 from bot.loop.question import Part
 from bot.loop.wire import Request, Seen
+from bot.models.rules_back import ASKS_YES_NO, named_other, say_rollback, say_setting
 from bot.models.rules_calls import ranking, top_suspect
 from bot.models.rules_follow_plan import (
     counted_call,
@@ -52,14 +53,6 @@ from tools.records import (
 LISTED = 4
 PLACES = ("first", "second", "third", "fourth", "fifth")
 _PLAIN_REASONS = frozenset({"recent"})
-_ROLLED = re.compile(
-    r"\broll\w*[ -]?back\s+(?:the\s+|deploy\s+)?#?([\w-]+)"
-    r"|\b(?:was|is|has|were)\s+(?:the\s+|deploy\s+)?#?([\w-]+)\s+(?:been\s+)?(?:rolled|reverted)",
-    re.IGNORECASE,
-)
-_ASKS_YES_NO = re.compile(
-    r"^\W*(?:was|were|is|are|has|have|had|did|does|do|could|can)\b", re.IGNORECASE
-)
 
 
 def say(part: Part, request: Request, said: Said) -> None:
@@ -91,12 +84,12 @@ def _of_ranking(part: Part, request: Request, said: Said) -> None:
         return
     said.confidences.append(value.confidence)
     if not sure(value):
-        no = "No: " if _ASKS_YES_NO.search(part.text) or part.kind is PartKind.WAS_IT else ""
+        no = "No: " if ASKS_YES_NO.search(part.text) or part.kind is PartKind.WAS_IT else ""
         said.headlines.append(f"{no}no deploy explains {incident_name(value.incident)}")
         why = f": {value.why_none}" if value.why_none else ""
         said.claim(f"No deploy explains {incident_name(value.incident)}{why}", seen)
         return
-    if other := _named_other(part, request, value):
+    if other := named_other(part, request, value):
         said.unknowns.append(
             f"{part.words}: I can judge only the first suspect, "
             f"{versioned(value.suspects[0].deploy)}, and not {other}"
@@ -108,30 +101,9 @@ def _of_ranking(part: Part, request: Request, said: Said) -> None:
         case PartKind.FIX:
             _fix(part, request, seen, value, said)
         case PartKind.SETTING:
-            _setting(seen, value, said)
+            say_setting(seen, value, said)
         case _:
-            _rollback(part, request, seen, value, said)
-
-
-def _named_other(part: Part, request: Request, value: SuspectsRanked) -> str | None:
-    """What a question about rolling back or fixing names, where that is not the first suspect."""
-    first = value.suspects[0].deploy
-    asked = part.deploy.asked if part.deploy else None
-    match part.kind:
-        case PartKind.ROLLBACK if asked is not None:
-            return None if goes_by(first, asked) else f"deploy {asked}"
-        case PartKind.ROLLBACK | PartKind.FIX if found := _ROLLED.search(part.text):
-            words = request.question.catalog
-            named = words.get((found[1] or found[2]).lower())
-            if (found[1] or found[2]).isdigit():
-                return (
-                    None
-                    if goes_by(first, found[1] or found[2])
-                    else f"deploy {found[1] or found[2]}"
-                )
-            return named if named is not None and named != first.service else None
-        case _:
-            return None
+            say_rollback(part, request, seen, value, said)
 
 
 # --- was it that one -----------------------------------------------------------------------------
@@ -215,7 +187,7 @@ def _fix(part: Part, request: Request, seen: Seen, value: SuspectsRanked, said: 
     if best is None:
         _no_fix(request, seen, value, said)
         return
-    yes_no = _ASKS_YES_NO.search(part.text)
+    yes_no = ASKS_YES_NO.search(part.text)
     name = versioned(best.deploy)
     if mends(best) and (asked is None or not _unsettled(best, value)):
         said.headlines.append(f"{'Yes: ' if yes_no else ''}{_mended(best)}")
@@ -275,53 +247,6 @@ def _what_it_changed(best: LaterDeploy, request: Request, said: Said) -> None:
             if told:
                 said.claim(f"{versioned(best.deploy)} changed: {told}", seen)
             return
-
-
-# --- the way back --------------------------------------------------------------------------------
-
-
-def _setting(seen: Seen, value: SuspectsRanked, said: Said) -> None:
-    first = versioned(value.suspects[0].deploy)
-    for one in value.switches[:2]:
-        others = " or ".join(f"`{other}`" for other in one.others[:3])
-        if others and not said.headlines:
-            said.headlines.append(
-                f"`{one.name}`: {first} sets it to `{one.default}`, else {others}"
-            )
-        also = f"; it can be {others}" if others else ""
-        said.claim(
-            f"{first} brings the setting `{one.name}` (`{one.variable}`), by default"
-            f" `{one.default}`{also}",
-            seen,
-        )
-    if value.switches and not said.headlines:
-        said.headlines.append(f"{first} brings the setting `{value.switches[0].name}`")
-    if not value.switches:
-        said.unknowns.append(f"which setting brings the old behaviour back: {first} shows none")
-
-
-def _rollback(part: Part, request: Request, seen: Seen, value: SuspectsRanked, said: Said) -> None:
-    action = value.next_action
-    first = value.suspects[0].deploy
-    if action is None:
-        return
-    if not _ASKS_YES_NO.search(part.text):
-        said.headlines.append(action.text)
-    if action.unsafe:
-        said.headlines.append(f"No: {action.unsafe[0]}")
-        for line in action.unsafe:
-            said.claim(line[:1].upper() + line[1:], seen)
-    else:
-        said.headlines.append(f"Yes, as far as its diff shows: {action.safety}")
-        said.claim(action.safety[:1].upper() + action.safety[1:], seen)
-    for diff in request.seen:
-        shown = diff.value
-        if isinstance(shown, DiffShown) and shown.deploy.id == first.id:
-            lost = telling(shown) or [f"“{commit.subject}”" for commit in shown.commits[:3]]
-            if lost:
-                said.claim(f"A rollback of {versioned(first)} would undo: {'; '.join(lost)}", diff)
-            break
-    said.claim(action.text, seen)
 
 
 # --- what went out, and where things were --------------------------------------------------------

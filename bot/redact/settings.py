@@ -49,6 +49,9 @@ _INSIDE = {
 _LONGEST_MULTILINE = 16_384
 _BARE = re.compile(r"(?:[^\s\"'`,;&|<>(){}\[\]\\]|,(?![\s\"'}\])]|[\w.-]{1,40}[=:]|$))++")
 _ARGUMENT = re.compile(r"[^\s\"'`;&|<>(){}\[\]\\,-][^\s\"'`;&|<>(){}\[\]\\,]*+")
+_SHELL_WORD = re.compile(r"[^\s\"'`;&|<>]++")
+# Commands that set a variable without a sign between its name and its value.
+_SETS = re.compile(r"(?:(?P<docker>ENV)|setenv|setx|set(?:[ \t]{1,4}-{1,2}\w{1,9}){1,4})[ \t]{1,8}\Z")
 _REST_OF_LINE = re.compile(r"[^\n]*+")
 _COMMENT = re.compile(r"[ \t]+(?:#|//)[^\n]*$|\\?\r$")
 _BLOCK = re.compile(r"[|>][-+]?\d?[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
@@ -76,6 +79,7 @@ class Syntax(Enum):
 
     CODE = "code"
     CONFIG = "config"
+    SHELL = "shell"
     UNKNOWN = "unknown"
 
 
@@ -84,8 +88,9 @@ _CODE = re.compile(
     r"|cs|php|swift|m|exs?|erl|clj|lua|p[lm]|r|dart|sql|graphql|proto|json|jsonnet|tf|hcl|nix"
 )
 _CONFIG = re.compile(
-    r"env|envrc|properties|ini|cfg|conf|cnf|ya?ml|toml|service|sh|bash|zsh|fish|npmrc|pypirc|netrc"
+    r"env|envrc|properties|ini|cfg|conf|cnf|ya?ml|toml|service|npmrc|pypirc|netrc"
 )
+_SHELL = re.compile(r"(?:ba|z|k|c|tc)?sh|fish|bats|mk|dockerfile")
 # Headers of files: git's, and those of this product's own text.
 _FILE = re.compile(
     r"(?:\A|\n)(?:diff --git a/[^\n]{1,400} b/|(?:\+\+\+|---) (?:[ab]/)?|=== (?:[A-Za-z]{1,9} )?"
@@ -127,7 +132,7 @@ class _Reader:
             if hit < done:
                 continue
             start = self._start_of_name(hit)
-            name_end = _end(_NAME, self._text, hit + stem)
+            name_end = end_of(_NAME, self._text, hit + stem)
             done = name_end
             for span in self._of(start, name_end):
                 done = max(done, span.end)
@@ -182,6 +187,9 @@ class _Reader:
             yield from self._block(start, at, found)
             return
         while value := self._quoted(at) or self._bare(start, at, separator):
+            if not self._is_secret(value, found) and self._is_env(start, separator):
+                # In a shell a command may follow.
+                value = _argument(text, at, _SHELL_WORD) or value
             if self._is_secret(value, found):
                 yield Span(value.start, value.end, found.kind)
             arrow = _ARROW.match(text, value.end)
@@ -192,11 +200,14 @@ class _Reader:
     def _without_separator(self, start: int, end: int, found: Secrecy) -> Iterator[Span]:
         """Yield values by their syntax: options, calls, alternatives, sentences."""
         text, name = self._text, self._text[start:end]
-        option = name.startswith("--") or text[max(0, start - 4) : start] == "ENV "
+        sets = _SETS.search(text, max(0, start - 32), start)
+        option = sets or name.startswith("--")
         setter = name.rpartition(".")[2].startswith(("set", "with"))
         value: _Value | None = None
         if space := _SPACE.match(text, end) if option else None:
-            value = self._quoted(space.end()) or _argument(text, space.end())
+            at = space.end()
+            bare = _ARGUMENT if sets is None else _REST_OF_LINE if sets["docker"] else _SHELL_WORD
+            value = self._quoted(at) or _argument(text, at, bare)
         elif call := _SETTER.match(text, end) if setter else None:
             value = self._quoted(call.end())
         if value and self._is_secret(value, found):
@@ -222,7 +233,7 @@ class _Reader:
             end = len(text) if close == -1 else close
             line_end = text.find("\n", start, end)
             return _Value(start, end if line_end == -1 else line_end)
-        return _Value(start, _end(_INSIDE[quote], text, start))
+        return _Value(start, end_of(_INSIDE[quote], text, start))
 
     def _bare(self, start: int, at: int, separator: re.Match[str]) -> _Value | None:
         """Return an unquoted value if the file, or else its look, says that it is no expression."""
@@ -230,7 +241,11 @@ class _Reader:
         syntax = self._syntax(start)
         if syntax is Syntax.CODE or sign in _NEVER_BARE:
             return None
-        if self._has_line(start) and (syntax is Syntax.CONFIG or self._is_env(start, separator)):
+        if self._has_line(start) and (
+            syntax in (Syntax.CONFIG, Syntax.SHELL) or self._is_env(start, separator)
+        ):
+            if syntax is Syntax.SHELL and sign == "=":
+                return _argument(text, at, _SHELL_WORD)
             return self._rest_of_line(at) if sign in {":", "="} else None
         bare = _BARE.match(text, at)
         if bare is None:
@@ -262,17 +277,7 @@ class _Reader:
         return (begin > 0 or start <= 80) and bool(_LINE_LEAD.match(self._text[begin:start]))
 
     def _is_secret(self, value: _Value, found: Secrecy) -> bool:
-        written = self._text[value.start : value.end]
-        match found.trust:
-            case Trust.CHOSEN:
-                number = is_number(written)
-                return is_literal(written) and (
-                    not number or (written.isdigit() and len(written) >= 4)
-                )
-            case Trust.KEPT:
-                return is_opaque(written) or is_coined(written)
-            case Trust.ISSUED:
-                return is_opaque(written)
+        return is_secret(self._text[value.start : value.end], found)
 
     # --- several lines ---
 
@@ -330,8 +335,22 @@ class _Reader:
         return kinds[index] if index >= 0 else Syntax.UNKNOWN
 
 
-def _argument(text: str, at: int) -> _Value | None:
-    found = _ARGUMENT.match(text, at)
+def is_secret(written: str, found: Secrecy) -> bool:
+    """Tell whether ``written`` is a secret where its name says that it may be one."""
+    match found.trust:
+        case Trust.CHOSEN:
+            number = is_number(written)
+            return is_literal(written) and (
+                not number or (written.isdigit() and len(written) >= 4)
+            )
+        case Trust.KEPT:
+            return is_opaque(written) or is_coined(written)
+        case Trust.ISSUED:
+            return is_opaque(written)
+
+
+def _argument(text: str, at: int, pattern: re.Pattern[str] = _ARGUMENT) -> _Value | None:
+    found = pattern.match(text, at)
     return _Value(at, found.end()) if found else None
 
 
@@ -342,7 +361,7 @@ def _indent(line: str) -> str:
     return sign + rest[: len(rest) - len(rest.lstrip(" \t"))]
 
 
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at
 
@@ -350,6 +369,8 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 def _syntax_of(path: str) -> Syntax:
     name = path.rpartition("/")[2]
     extension = name.rpartition(".")[2].lower() if "." in name else ""
-    if _CONFIG.fullmatch(extension) or name.startswith((".env", "Dockerfile")):
+    if _SHELL.fullmatch(extension) or name.startswith(("Dockerfile", "Containerfile", "Makefile")):
+        return Syntax.SHELL
+    if _CONFIG.fullmatch(extension) or name.startswith(".env"):
         return Syntax.CONFIG
     return Syntax.CODE if _CODE.fullmatch(extension) else Syntax.UNKNOWN

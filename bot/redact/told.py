@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 
 from bot.redact.names import Secrecy, Trust, secrecy
-from bot.redact.settings import is_secret
+from bot.redact.settings import end_of, is_secret
 from bot.redact.spans import Span
 from bot.redact.values import is_coined
 
@@ -35,6 +35,7 @@ _END = re.compile(
 )
 _ITEM_END = re.compile(r", |[}\]](?=[}\]]{0,40}(?:, |\)|…| → | in |$))|…|\n")
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4}){2,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_JOINT = re.compile(r"[, ]*+")
 _WORDS = re.compile(r"[\w$-]+")
 
 SIGNS = (r"stringData", r"data\.[^ \n]{1,100}: ", r"data: (?:added|removed|[{])")
@@ -164,7 +165,7 @@ def _block(text: str, at: int, end: int, outer: _Below) -> Generator[Span, None,
                 yield Span(start, start + len(written), kind)
             at = max(last, at + 1)
         name, below = "value", levels[-1][1]
-        at += len(text[at:end]) - len(text[at:end].lstrip(", ")) if text[at : at + 1] in ", " else 0
+        at = end_of(_JOINT, text, at)
         named = _NAME.match(text, at, end) if levels[-1][0] == "{" else None
         if named:
             name = named[0][:-2].strip("\"'")
