@@ -234,9 +234,6 @@ class Direction(StrEnum):
     FIRST = "first"
 
 
-# --- what a tool hands to the loop: a closed union, told apart by ``kind`` ---------------------
-
-
 class IncidentsFound(Record):
     """Incidents, best match first. ``tied`` holds the ids that words alone cannot tell apart."""
 

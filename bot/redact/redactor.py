@@ -11,19 +11,19 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from enum import Enum
-from operator import is_
 from typing import TypeVar
 
 from pydantic import BaseModel
 
-from bot.redact import blocks, places, settings, shapes
+from bot.redact import blocks, declared, places, settings, shapes, told
 from bot.redact.gate import Gate
-from bot.redact.names import Secrecy, secrecy
+from bot.redact.names import secrecy
 from bot.redact.spans import Span, merged
+from bot.redact.traces import Traces
 from bot.redact.values import MASKED, is_literal, is_number, searchable
+from bot.redact.walk import walked
 from tools.base import ToolResult
-from tools.records import DiffShown, Highlight
+from tools.records import DiffShown, Highlight, Switch
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -34,7 +34,7 @@ _LAYOUT = re.compile(r"(?:\\+[nrt]|[\W_])+")
 _QUOTES = "\"'` "
 
 
-_ANY = Gate((*blocks.SIGNS, *shapes.SIGNS, *places.SIGNS, *settings.SIGNS))
+_ANY = Gate((*blocks.SIGNS, *shapes.SIGNS, *places.SIGNS, *settings.SIGNS, *told.SIGNS))
 
 
 def _found(text: str) -> Iterator[Span]:
@@ -47,6 +47,8 @@ def _found(text: str) -> Iterator[Span]:
         shapes.find,
         places.find,
         settings.find,
+        declared.find,
+        told.find,
     )
     for find in finders:
         for span in find(text):
@@ -54,9 +56,9 @@ def _found(text: str) -> Iterator[Span]:
                 yield span
 
 
-def _with_settings(text: str, told: Mapping[str, str]) -> str:
+def _with_settings(text: str, said: Mapping[str, str]) -> str:
     """Repeat the masks of settings where a text tells of them, also where it is cut within one."""
-    for shown, masked in told.items():
+    for shown, masked in said.items():
         text = text.replace(shown, masked)
         stem = text.removesuffix("…")
         for length in range(min(len(shown), len(stem)) if stem is not text else 0, 5, -1):
@@ -86,32 +88,50 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return ``text`` with every secret masked; a text without one is returned as it is."""
+        return self._text(text, None)
+
+    def result(self, result: ToolResult) -> ToolResult:
+        """Return ``result`` with every string of its text, summary and value redacted.
+
+        What is masked in one place is masked in all, whole or in pieces.
+        """
+        traces = Traces()
+        if isinstance(result.value, DiffShown):
+            said = {
+                shown.text: masked.text
+                for shown in result.value.highlights
+                if (masked := self._model(shown, traces)) is not shown
+            }
+            if said:
+                summary, text = (
+                    _with_settings(each, said) for each in (result.summary, result.text)
+                )
+                result = result.model_copy(update={"summary": summary, "text": text})
+        masked = self._model(result, traces)
+        if not traces:
+            return masked
+        return walked(masked, traces.masked, lambda model: _without_traces(model, traces))
+
+    def _model(self, model: ModelT, traces: Traces) -> ModelT:
+        return walked(
+            model,
+            lambda text: self._text(text, traces),
+            lambda each: self._own(each, traces),
+        )
+
+    def _text(self, text: str, traces: Traces | None) -> str:
         if len(text) < _SHORTEST:
             return text
         searched = searchable(text)
         pieces: list[str] = []
         at = 0
         for span in merged(_found(searched)):
-            pieces += (text[at : span.start], self._mask(text[span.start : span.end], span.kind))
+            mask = self._mask(text[span.start : span.end], span.kind, traces)
+            pieces += (text[at : span.start], mask)
             at = span.end
         return "".join((*pieces, text[at:])) if pieces else text
 
-    def result(self, result: ToolResult) -> ToolResult:
-        """Return ``result`` with every string of its text, summary and value redacted."""
-        if isinstance(result.value, DiffShown):
-            told = {
-                shown.text: masked.text
-                for shown in result.value.highlights
-                if (masked := self._model(shown)) is not shown
-            }
-            if told:
-                summary, text = (
-                    _with_settings(each, told) for each in (result.summary, result.text)
-                )
-                result = result.model_copy(update={"summary": summary, "text": text})
-        return self._model(result)
-
-    def _mask(self, secret: str, kind: str) -> str:
+    def _mask(self, secret: str, kind: str, traces: Traces | None) -> str:
         several = "\n" in secret or "PRIVATE KEY" in secret
         plain = _LAYOUT.sub("", secret) if several else secret
         digest = hashlib.blake2b(plain.encode(errors="replace"), key=self._salt).digest()
@@ -121,40 +141,56 @@ class Redactor:
             number = self._seen[kind]
             known = f"[redacted: {kind}]" if number == 1 else f"[redacted: {kind} #{number}]"
             self._masks[digest] = known
+        if traces is not None:
+            traces.add(secret, known)
         return known
 
-    def _model(self, model: ModelT) -> ModelT:
-        """Return the same type with its strings redacted, checked again if any of them changed."""
-        fields = dict(model)
-        changed = {
-            name: redacted
-            for name, value in fields.items()
-            if (redacted := self._value(value)) is not value
-        }
-        if isinstance(model, Highlight) and (found := secrecy(model.key)):
-            changed |= self._setting(model, found)
-        return type(model).model_validate(fields | changed) if changed else model
-
-    def _value(self, value: object) -> object:
-        match value:
-            case None | Enum():
-                return value
-            case str():
-                return self.text(value)
-            case BaseModel():
-                return self._model(value)
-            case tuple():
-                items = tuple(self._value(each) for each in value)
-                return value if all(map(is_, items, value)) else items
+    def _own(self, model: BaseModel, traces: Traces) -> Mapping[str, object]:
+        """Mask the values of a record whose name stands apart from them."""
+        match model:
+            case Highlight():
+                return self._setting(model, traces)
+            case Switch():
+                return self._switch(model, traces)
             case _:
-                return value
+                return {}
 
-    def _setting(self, shown: Highlight, found: Secrecy) -> dict[str, str | None]:
-        """Mask the values of a setting whose name stands apart from them."""
-        told = {"before": shown.before, "after": shown.after, "text": shown.text}
+    def _setting(self, shown: Highlight, traces: Traces) -> dict[str, str | None]:
+        own = {"before": shown.before, "after": shown.after, "text": shown.text}
         for value in sorted({shown.before or "", shown.after or ""}, key=len, reverse=True):
-            secret = value.strip(_QUOTES)
-            if is_literal(secret) and not is_number(secret):
-                mask = self._mask(secret, found.kind)
-                told = {name: each and each.replace(secret, mask) for name, each in told.items()}
-        return {name: each for name, each in told.items() if each != getattr(shown, name)}
+            for secret, mask in self._secrets_of(shown.key, value, traces):
+                own = {name: each and each.replace(secret, mask) for name, each in own.items()}
+        masked = {name: each and self._text(each, traces) for name, each in own.items()}
+        return {name: each for name, each in masked.items() if each != getattr(shown, name)}
+
+    def _switch(self, switch: Switch, traces: Traces) -> dict[str, object]:
+        def plain(value: str) -> str:
+            for name in (switch.name, switch.variable):
+                for secret, mask in self._secrets_of(name, value, traces):
+                    return value.replace(secret, mask)
+            return self._text(value, traces)
+
+        new = {"default": plain(switch.default), "others": tuple(map(plain, switch.others))}
+        return {name: each for name, each in new.items() if each != getattr(switch, name)}
+
+    def _secrets_of(self, key: str, value: str, traces: Traces) -> Iterator[tuple[str, str]]:
+        """Yield the secrets of a setting's whole value with their masks."""
+        whole, found = value.strip(_QUOTES), secrecy(key)
+        spans = list(told.within(key, value))
+        if found and value[:1] not in {"{", "["} and is_literal(whole) and not is_number(whole):
+            spans = [Span(value.index(whole), value.index(whole) + len(whole), found.kind)]
+        for span in spans:
+            secret = value[span.start : span.end]
+            if "[redacted: " not in secret:
+                yield secret, self._mask(secret, span.kind, traces)
+
+
+def _without_traces(model: BaseModel, traces: Traces) -> Mapping[str, object]:
+    """Drop the names that were taken out of a secret."""
+    if not isinstance(model, DiffShown):
+        return {}
+    kept = {
+        "names_added": tuple(name for name in model.names_added if not traces.touches(name)),
+        "names_removed": tuple(name for name in model.names_removed if not traces.touches(name)),
+    }
+    return {name: each for name, each in kept.items() if each != getattr(model, name)}

@@ -51,7 +51,9 @@ _BARE = re.compile(r"(?:[^\s\"'`,;&|<>(){}\[\]\\]|,(?![\s\"'}\])]|[\w.-]{1,40}[=
 _ARGUMENT = re.compile(r"[^\s\"'`;&|<>(){}\[\]\\,-][^\s\"'`;&|<>(){}\[\]\\,]*+")
 _SHELL_WORD = re.compile(r"[^\s\"'`;&|<>]++")
 # Commands that set a variable without a sign between its name and its value.
-_SETS = re.compile(r"(?:(?P<docker>ENV)|setenv|setx|set(?:[ \t]{1,4}-{1,2}\w{1,9}){1,4})[ \t]{1,8}\Z")
+_SETS = re.compile(
+    r"(?:(?P<docker>ENV)|setenv|setx|set(?:[ \t]{1,4}-{1,2}\w{1,9}){1,4})[ \t]{1,8}\Z"
+)
 _REST_OF_LINE = re.compile(r"[^\n]*+")
 _COMMENT = re.compile(r"[ \t]+(?:#|//)[^\n]*$|\\?\r$")
 _BLOCK = re.compile(r"[|>][-+]?\d?[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
@@ -87,9 +89,7 @@ _CODE = re.compile(
     r"pyi?|[cm]?jsx?|[cm]?tsx?|vue|svelte|html|s?css|go|java|kts?|scala|groovy|gradle|rb|rs|c|h|cc|[ch]pp"
     r"|cs|php|swift|m|exs?|erl|clj|lua|p[lm]|r|dart|sql|graphql|proto|json|jsonnet|tf|hcl|nix"
 )
-_CONFIG = re.compile(
-    r"env|envrc|properties|ini|cfg|conf|cnf|ya?ml|toml|service|npmrc|pypirc|netrc"
-)
+_CONFIG = re.compile(r"env|envrc|properties|ini|cfg|conf|cnf|ya?ml|toml|service|npmrc|pypirc|netrc")
 _SHELL = re.compile(r"(?:ba|z|k|c|tc)?sh|fish|bats|mk|dockerfile")
 # Headers of files: git's, and those of this product's own text.
 _FILE = re.compile(
@@ -340,9 +340,7 @@ def is_secret(written: str, found: Secrecy) -> bool:
     match found.trust:
         case Trust.CHOSEN:
             number = is_number(written)
-            return is_literal(written) and (
-                not number or (written.isdigit() and len(written) >= 4)
-            )
+            return is_literal(written) and (not number or (written.isdigit() and len(written) >= 4))
         case Trust.KEPT:
             return is_opaque(written) or is_coined(written)
         case Trust.ISSUED:

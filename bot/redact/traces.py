@@ -7,13 +7,12 @@ for they stand in other places in their own right.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from bot.redact.spans import Span
-from bot.redact.values import is_literal, searchable
+from bot.redact.values import searchable
 
 SHORTEST = 6
-_LONGEST_INDEXED = 20_000
 _LABEL = re.compile(r"-----?(?:BEGIN|END) [A-Z0-9 ]{1,80}-----?|PuTTY-User-Key-File-\d")
 _CHUNK = re.compile(r"[^\s\"'`\\]{6,}")
 _TOKEN = re.compile("[^\\s\ue000]{6,}")
@@ -29,24 +28,29 @@ class Traces:
     """The secrets masked in one result, with their masks, and where else they can be seen."""
 
     def __init__(self) -> None:
-        self._masks: dict[str, str] = {}
         self._grams: dict[str, str] = {}
+        self._chunks: dict[str, str] = {}
+        # Secrets made of words count only whole: by their beginnings, by length.
+        self._lengths: dict[str, set[int]] = {}
 
     def add(self, secret: str, mask: str) -> None:
         """Remember what was masked."""
-        plain = _LABEL.sub(" ", secret)
-        for chunk in _CHUNK.findall(plain[:_LONGEST_INDEXED]):
-            if not _PLAIN_WORD.fullmatch(chunk):
-                self._masks.setdefault(chunk, mask)
-                for gram in _grams(chunk):
-                    self._grams.setdefault(gram, mask)
+        for chunk in _CHUNK.findall(_LABEL.sub(" ", secret)):
+            if chunk in self._chunks or _PLAIN_WORD.fullmatch(chunk):
+                continue
+            self._chunks[chunk] = mask
+            grams = list(_grams(chunk))
+            for gram in grams:
+                self._grams.setdefault(gram, mask)
+            if not grams:
+                self._lengths.setdefault(chunk[:SHORTEST], set()).add(len(chunk))
 
     def __bool__(self) -> bool:
-        return bool(self._masks)
+        return bool(self._chunks)
 
     def touches(self, name: str) -> bool:
         """Tell whether a name was taken out of a secret."""
-        return any(True for _ in self._within(name)) or any(name in one for one in self._masks)
+        return any(True for _ in self._within(name)) or any(name in one for one in self._chunks)
 
     def masked(self, text: str) -> str:
         """Return ``text`` with every trace replaced by the mask of its secret."""
@@ -70,9 +74,13 @@ class Traces:
         """Yield the traces in a text without blanks; their kind is the mask."""
         at, last = 0, len(token) - SHORTEST
         while at <= last:
-            mask = self._grams.get(token[at : at + SHORTEST])
+            gram = token[at : at + SHORTEST]
+            mask = self._grams.get(gram)
             if mask is None:
-                at += 1
+                whole = self._whole(token, at, self._lengths.get(gram, ()))
+                if whole:
+                    yield whole
+                at = whole.end if whole else at + 1
                 continue
             start = at
             while at <= last and token[at : at + SHORTEST] in self._grams:
@@ -81,6 +89,15 @@ class Traces:
             if not _by_chance(token, start, end):
                 yield Span(start, end, mask)
             at = end
+
+    def _whole(self, token: str, at: int, lengths: Iterable[int]) -> Span | None:
+        if token[max(0, at - 1) : at].isalnum():
+            return None
+        for length in sorted(lengths, reverse=True):
+            mask = self._chunks.get(token[at : at + length])
+            if mask and not token[at + length : at + length + 1].isalnum():
+                return Span(at, at + length, mask)
+        return None
 
 
 def _by_chance(token: str, start: int, end: int) -> bool:
@@ -95,12 +112,9 @@ def _grams(chunk: str) -> Iterator[str]:
     readable = bytearray(len(chunk))
     for joint in re.finditer(r"[^A-Za-z0-9]", chunk):
         readable[joint.start()] = 1
-    parts = list(_PART.finditer(chunk))
-    for part in parts:
-        if _WORD.fullmatch(part[0]) and len(parts) > 1:
-            readable[part.start() : part.end()] = bytes([1]) * len(part[0])
-    if all(readable) and is_literal(chunk):
-        yield from ()
+    for part in _PART.finditer(chunk):
+        if _WORD.fullmatch(part[0]):
+            readable[part.start() : part.end()] = b"\1" * len(part[0])
     for at in range(len(chunk) - SHORTEST + 1):
         if not all(readable[at : at + SHORTEST]):
             yield chunk[at : at + SHORTEST]
