@@ -107,10 +107,10 @@ class Redactor:
                     _with_settings(each, said) for each in (result.summary, result.text)
                 )
                 result = result.model_copy(update={"summary": summary, "text": text})
-        masked = self._model(result, traces)
+        first = self._model(result, traces)
         if not traces:
-            return masked
-        return walked(masked, traces.masked, lambda model: _without_traces(model, traces))
+            return first
+        return walked(first, traces.masked, lambda model: _without_traces(model, traces))
 
     def _model(self, model: ModelT, traces: Traces) -> ModelT:
         return walked(

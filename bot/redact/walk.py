@@ -39,5 +39,5 @@ def walked(
     fields = dict(model)
     changed = {
         name: new for name, value in fields.items() if (new := of(value)) is not value
-    } | own(model)
+    } | dict(own(model))
     return type(model).model_validate(fields | changed) if changed else model
