@@ -71,7 +71,7 @@ async def _run(made: DemoIncident, ports: Ports, ended: asyncio.Event, *, as_jso
         serve = ("-m", "bot", "serve", "--workspace", str(made.root), "--json")
         async with _child(serve, _environment(page, web_port), log) as bot:
             told = json.loads(await _first_line(bot, "the bot", log))
-            _tell(page, told["address"], made, as_json=as_json)
+            _tell(page, told["address"], told["ask"], made, as_json=as_json)
             return await _until_the_end(ended, local_slack, bot, log)
 
 
@@ -86,10 +86,16 @@ def _environment(page: str, web_port: int) -> dict[str, str]:
     }
 
 
-def _tell(page: str, traces: str, made: DemoIncident, *, as_json: bool) -> None:
+def _tell(page: str, traces: str, form: str, made: DemoIncident, *, as_json: bool) -> None:
     if as_json:
-        root = str(made.root)
-        say(json.dumps({"page": page, "traces": traces, "workspace": root, "ask": made.question}))
+        told = {
+            "page": page,
+            "traces": traces,
+            "form": form,
+            "workspace": str(made.root),
+            "ask": made.question,
+        }
+        say(json.dumps(told))
         return
     say(f"""The demo is ready. It is 02:14, and checkout is failing.
 
@@ -98,7 +104,8 @@ def _tell(page: str, traces: str, made: DemoIncident, *, as_json: bool) -> None:
   Ask       @oncall {made.question}
 
 Click 🛑 on a question to stop it. The bot's thoughts are in #oncall-debug; each reply links to its
-trace ({traces}). Ctrl-C ends the demo.""")
+trace. For the day Slack is down there is a form: {form}
+Ctrl-C ends the demo.""")
 
 
 async def _until_the_end(

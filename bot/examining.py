@@ -43,7 +43,8 @@ async def examine_models(root: Path, *, as_json: bool) -> int:
 
 async def examine_slack(root: Path, *, as_json: bool) -> int:
     """Raises ``ConfigError``."""
-    findings = await examine(load(root).slack)
+    settings = load(root)
+    findings = await examine(settings.slack, public_url=settings.web.public_url)
     if as_json:
         say(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False))
     else:

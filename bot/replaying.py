@@ -29,6 +29,7 @@ from bot.runs.records import ReplyState, RunRecord, RunState
 from bot.runs.reply_text import reply_text
 from bot.runs.store import Store
 from bot.showing import find_run
+from bot.slack.bindings import scope_for
 from bot.terminal import exit_code, reply_lines, say, warn
 from bot.wiring import http_client, links, open_store, workbench
 
@@ -42,7 +43,8 @@ async def replay_run(root: Path, wanted: str, *, as_json: bool) -> int:
         run = await find_run(store, wanted)
         if run is None:
             return _missing(wanted)
-        done = await replay(_journal(store, run), workbench(root).tools)
+        scope = scope_for(run, settings.slack.bindings)
+        done = await replay(_journal(store, run), workbench(root, scope).tools)
     lines = told(done)
     if as_json:
         say(json.dumps({"run": run.id, "same": isinstance(done, Same), "told": lines}))
@@ -79,7 +81,7 @@ async def fork_run(root: Path, wanted: str, step: int, model: str, *, as_json: b
                 _journal(store, run),
                 step,
                 chosen,
-                workbench(root).tools,
+                workbench(root, scope_for(run, settings.slack.bindings)).tools,
                 settings.limits,
                 journal,
                 stop,

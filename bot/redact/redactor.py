@@ -175,13 +175,14 @@ class Redactor:
 
     def _secrets_of(self, key: str, value: str, traces: Traces) -> Iterator[tuple[str, str]]:
         """Yield the secrets of a setting's whole value with their masks."""
-        whole, found = value.strip(_QUOTES), secrecy(key)
+        value, found = searchable(value), secrecy(key)
+        whole = value.strip(_QUOTES)
         spans = list(told.within(key, value))
         if found and value[:1] not in {"{", "["} and is_literal(whole) and not is_number(whole):
             spans = [Span(value.index(whole), value.index(whole) + len(whole), found.kind)]
         for span in spans:
             secret = value[span.start : span.end]
-            if "[redacted: " not in secret:
+            if MASKED not in secret:
                 yield secret, self._mask(secret, span.kind, traces)
 
 

@@ -31,6 +31,7 @@ class Demo:
     process: asyncio.subprocess.Process
     page: str
     traces: str
+    form: str
     slow: Path
     """While this file exists, every git command hangs."""
     hanging: str
@@ -56,7 +57,7 @@ async def demo(tmp_path: Path) -> AsyncIterator[Demo]:
     assert process.stdout is not None
     line = await asyncio.wait_for(process.stdout.readline(), 40)
     told = json.loads(line)
-    yield Demo(process, told["page"], told["traces"], slow, f"sleep {nap}")
+    yield Demo(process, told["page"], told["traces"], told["form"], slow, f"sleep {nap}")
     if process.returncode is None:
         process.send_signal(signal.SIGINT)
         await asyncio.wait_for(process.wait(), 20)
@@ -196,3 +197,42 @@ async def test_a_port_in_use_is_told_and_another_one_is_taken(tmp_path: Path) ->
     assert "Traceback" not in complaints.decode()
     assert (tmp_path / "kept" / "oncall.toml").exists()
     assert not running(str(tmp_path / "kept"))
+
+
+@pytest.mark.browser
+@needs_browser
+async def test_a_follow_up_in_the_thread_feedback_and_the_form_for_the_day_slack_is_down(
+    demo: Demo,
+) -> None:
+    async with browser_page() as page:
+        await page.goto(demo.page)
+        await page.get_by_test_id("channel-inc-checkout").click()
+        await ask(page, QUESTION)
+        await message(page, QUESTION).get_by_test_id("reply-link").click()
+        thread = page.get_by_test_id("thread-messages")
+        await expect(thread).to_contain_text("payments-api deploy 4471 most likely caused")
+
+        composer = page.get_by_test_id("composer-thread")
+        await composer.fill("@oncall and who deployed it?")
+        await composer.press("Enter")
+        await expect(thread).to_contain_text("by release-bot")
+        first, second = of_bot(await state(demo), "inc-checkout")
+        assert first["thread_ts"] == second["thread_ts"]
+
+        await thread.get_by_role("button", name="Useful", exact=True).first.click()
+        link = re.search(rf"{re.escape(demo.traces)}/t/[\w.-]+", json.dumps(first))
+        assert link is not None
+
+        async def counted() -> bool:
+            async with httpx.AsyncClient() as client:
+                return "1 useful" in (await client.get(link[0])).text
+
+        await until(counted)
+        if SHOT:
+            await page.goto(link[0])
+            await page.screenshot(path=SHOT.replace("demo.png", "trace.png"), full_page=True)
+
+        await page.goto(demo.form)
+        await page.locator("#question").fill("What changed in deploy 9999?")
+        await page.get_by_role("button", name="Ask").click()
+        await expect(page.locator("body")).to_contain_text("Deploy 9999 does not exist")
