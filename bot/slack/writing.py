@@ -18,6 +18,8 @@ _HIDDEN = re.compile(
 )
 """Controls, bidirectional marks, zero-width and other characters that nobody sees."""
 _BROADCAST = re.compile(r"@(?=(?:here|channel|everyone|group)\b)", re.IGNORECASE)
+_SCHEME = re.compile(r"(?<=[A-Za-z])://")
+_WWW = re.compile(r"\bwww\.(?=\w)", re.IGNORECASE)
 _MASKED_LINK = re.compile(r"\](?=[(\[:])")
 _SPACES = re.compile(r"\s+")
 _HALF_ENTITY = re.compile(r"(?:&[a-z]{0,3}|\\)\Z")
@@ -48,8 +50,10 @@ def for_mrkdwn(text: str) -> str:
 
 
 def _dead(text: str) -> str:
-    """Broadcasts written out, taken apart: ``@here`` reads ``@ here`` and reaches nobody."""
-    return _BROADCAST.sub("@ ", text)
+    """What Slack would bring to life, taken apart: ``@here`` reaches nobody, and an address in other
+    people's words is read as ``https[:]//…`` and is no link: links are made by code (M22).
+    """
+    return _WWW.sub("www[.]", _SCHEME.sub("[:]//", _BROADCAST.sub("@ ", text)))
 
 
 def cut(text: str, limit: int) -> str:

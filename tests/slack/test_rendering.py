@@ -80,7 +80,7 @@ def test_a_proposal_says_that_nothing_was_done() -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("see [this](http://evil.test)", "see [this] (http://evil.test)"),
+        ("see [this](http://evil.test)", "see [this] (http[:]//evil.test)"),
         ("# not a heading", "\\# not a heading"),
         ("a\u202eb\u200bc\u2066d", "abcd"),
         ("an `open tick", "an 'open tick"),
