@@ -14,10 +14,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from support.shop import NOW, Shop, searched
 
 from bot.redact import Redactor
 from bot.redact.traces import Traces
+from support.shop import NOW, Shop, searched
 from tools.base import CallContext, Status, ToolResult
 from tools.get_diff import GetDiff, GetDiffArguments
 from tools.history import DeployHistory
@@ -245,15 +245,22 @@ async def test_no_piece_of_a_secret_in_words_about_a_change_is_handed_over(
         assert left(secret, Redactor().result(result)) == set()
 
 
+@pytest.mark.parametrize("secret", [",}J%+Hx4Hra9", "}J%+Hx4,Hra9", "]]J%+Hx4Hra9"])
+def test_a_password_may_begin_with_what_ends_a_block(secret: str) -> None:
+    text = f"db: added {{port: 5, password: {secret}, empty: , pool: {{a: }}, host: mx}} in a.json"
+
+    assert shown(text) == text.replace(secret, "[redacted: password]")
+
+
 # --- what stays --------------------------------------------------------------------------------
 
 
 async def test_a_block_without_secrets_is_told_as_it_is(shop: Shop) -> None:
-    before, after = (
-        "timeout: 5s\n",
+    before = "timeout: 5s\n"
+    after = (
         "timeout: 5s\nauth:\n  type: oauth2\n  url: https://sso.shop.test/x\n  token_ttl: 900\n"
         "  header: X-Api-Key\n  retries: [1, 2, 30]\n  keys: {primary_key: id, cache_key: user}\n"
-        "data:\n  version: v1.2.3-abc123\n  level: production\n",
+        "data:\n  version: v1.2.3-abc123\n  level: production\n"
     )
     shop.release("checkout", 1, timedelta(minutes=60), {"config/app.yaml": before})
     shop.release("checkout", 2, timedelta(minutes=40), {"config/app.yaml": after})

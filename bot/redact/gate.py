@@ -40,4 +40,6 @@ def widened(pattern: str) -> str:
     """
     anywhere = _NAMED_GROUP.sub("(?:", _LOOKAROUND.sub("", pattern))
     anywhere = anywhere.replace(r"\w", "[0-9A-Za-z_]").replace(r"\d", "[0-9]")
+    # For Rust a no-break space is white space, for Python's ASCII patterns it is not.
+    anywhere = anywhere.replace(r"\s", r"[\t-\r ]").replace(r"\S", r"[^\t-\r ]")
     return _AT_MOST.sub(r"{\1,}", anywhere)

@@ -143,17 +143,18 @@ def _block(text: str, at: int, end: int, outer: _Below) -> Generator[Span, None,
     """Yield the secrets of ``{k: v, k: [v, …]}``; return where it ends."""
     levels: list[tuple[str, _Below]] = []
     name, below = "value", outer
+    named: re.Match[str] | None = None
     while at < end and text[at] != "\n":
         here = text[at]
         if here in "{[":
             levels.append((here, below))
             at += 1
-        elif here in "}]":
+        elif here in "}]" and not named:
             levels.pop()
             at += 1
             if not levels:
                 break
-        elif here in ", …":
+        elif here in ", …" and not named:
             at += 1
             continue
         else:
@@ -163,7 +164,7 @@ def _block(text: str, at: int, end: int, outer: _Below) -> Generator[Span, None,
             start = text.find(written, at)
             if written and (kind := levels[-1][1].kind_of(name, written)):
                 yield Span(start, start + len(written), kind)
-            at = max(last, at + 1)
+            at = last
         name, below = "value", levels[-1][1]
         at = end_of(_JOINT, text, at)
         named = _NAME.match(text, at, end) if levels[-1][0] == "{" else None
