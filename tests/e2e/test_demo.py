@@ -167,6 +167,7 @@ async def test_a_newcomer_asks_reads_the_answer_stops_a_question_and_opens_the_t
 
         await page.get_by_test_id("thread-close").click()
         await page.get_by_text("Gita Rao").first.click()
+        await expect(page.get_by_test_id("channel-oncall-debug")).to_have_count(0)
         await ask(page, "What changed in deploy 4471, please?")
         third = message(page, "What changed in deploy 4471, please?")
         await third.get_by_test_id("reply-link").click()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,23 +14,13 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.playground import Playground, Running
 from playground.harness import Control, Eventually, Json, OpenSocket
+from support.browser import ARGUMENTS, CHROMIUM, needs_browser
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(not Path("/usr/bin/chromium").exists(), reason="Chromium is not installed"),
+    needs_browser,
 ]
 
-CHROMIUM = "/usr/bin/chromium"
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 INC = "C0INCCHECK"
 
 HOSTILE = (
@@ -49,7 +38,7 @@ HOSTILE_MARKDOWN = (
 async def page(running: Running) -> AsyncIterator[Page]:
     problems: list[str] = []
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(ARGUMENTS))
         page = await browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(10_000)
         page.on("pageerror", lambda error: problems.append(str(error)))
