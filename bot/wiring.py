@@ -168,7 +168,7 @@ def workbench(root: Path, scope: Scope = EVERYTHING) -> Workbench:
     try:
         workspace = open_workspace(root)
     except WorkspaceError as error:
-        raise NoWorkbenchError(str(error)) from error
+        raise NoWorkbenchError(str(error).replace(f"{root}/", "")) from error
     allowed: tuple[str, ...] | None = None
     match scope:
         case Everything():

@@ -268,7 +268,7 @@ class GetDiff(Tool[GetDiffArguments]):
         return ToolResult(status=status, summary=summarise(value), text=render(shown), value=value)
 
     async def _first(self, target: _Target, base: _Base, path: str | None) -> ToolResult:
-        """Without a base nothing is called changed (D3): the tree is counted, not listed."""
+        """Without a base nothing is called changed: the tree is counted, not listed."""
         scope = path or target.folder
         listed = await target.git.run(
             "ls-tree", "-r", "-z", "--name-only", target.sha, "--", *([scope] if scope else [])

@@ -224,7 +224,7 @@ class Git:
         """Return the newest ``limit`` commits of ``base..head`` and the count of all.
 
         Those of merged branches are among them. The range is chosen first and filtered by ``path``
-        then, so that the commit which a tag names may be outside of the path (D11). Without a
+        then, so that the commit which a tag names may be outside of the path. Without a
         base: everything up to ``head``.
         """
         revisions = [checked_ref(head)] if base is None else [f"{checked_ref(base)}..{head}"]

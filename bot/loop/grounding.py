@@ -27,6 +27,7 @@ from tools.records import (
 NOTHING = "I found nothing that answers this."
 """The headline of an answer without claims, by code: prose that nothing backs reaches nobody."""
 
+SHORTEST_SHA = 7
 _CAUSE_NAMED = re.compile(r"\b(?:caus\w+|culprit|suspect|broke|behind|blame)\b", re.IGNORECASE)
 
 
@@ -90,8 +91,7 @@ def _answers(observation: Observation, part: Part) -> bool:
         case PartKind.CHANGES, DiffShown(deploy=deploy):
             asked = part.deploy.asked if part.deploy else None
             names = {deploy.label, deploy.ref, deploy.id, str(deploy.number)}
-            is_sha = bool(asked and deploy.sha and deploy.sha.startswith(asked))
-            return asked is None or asked in names or is_sha
+            return asked is None or asked in names or is_sha_of(asked, deploy.sha)
         case PartKind.CHANGES, DeploysFound(asked_deploy=asked):
             return part.deploy is not None and asked == part.deploy.asked
         case PartKind.CHANGES, SuspectsRanked(confidence=confidence):
@@ -121,6 +121,11 @@ def _answers(observation: Observation, part: Part) -> bool:
             return path is not None
         case _:
             return False
+
+
+def is_sha_of(asked: str, sha: str | None) -> bool:
+    """Whether a name is the beginning of a commit id: a short number never is."""
+    return len(asked) >= SHORTEST_SHA and bool(sha) and str(sha).startswith(asked.lower())
 
 
 def _names(unknown: str, part: Part) -> bool:

@@ -130,7 +130,12 @@ def _parts_of(clause: str, words: Mapping[str, str], now: datetime) -> list[Part
         Part(
             kind=kind,
             unread=unread(
-                kind, clause, words, placed=placed or ref is not None, timed=bool(span or around)
+                kind,
+                clause,
+                words,
+                placed=placed or ref is not None,
+                timed=bool(span or around),
+                one_deploy=bool(find_deploys(clause)),
             ),
             text=clause.strip(" ,"),
             deploy=ref,

@@ -38,6 +38,10 @@ _OBJECT = re.compile(
     r"\b(?:anyone|someone|somebody|anybody|we|they)\s+chang\w*\s+(?:the\s+)?([^?.!]{2,60})",
     re.IGNORECASE,
 )
+_OTHER_DEED = re.compile(
+    r"\bwho\s+(?:\w+\s+)?(approved|reviewed|merged|wrote|authored|requested|tested|signed off)\b",
+    re.IGNORECASE,
+)
 _TOUCHED = re.compile(r"\b(?:touch|chang|modif|edit)\w*\s+([\w./-]+\.\w{1,8})\b", re.IGNORECASE)
 _IN = re.compile(
     r"\bchang\w*\s+(?:in|of|on|with|for|to)\s+(?:the\s+)?(deploy(?:ment)?\s+[a-z]+|[a-z][\w-]{1,40})",
@@ -54,13 +58,25 @@ _TIME = re.compile(
 
 
 def unread(
-    kind: PartKind, clause: str, known: Collection[str], *, placed: bool, timed: bool
+    kind: PartKind,
+    clause: str,
+    known: Collection[str],
+    *,
+    placed: bool,
+    timed: bool,
+    one_deploy: bool,
 ) -> str:
     """The words that could not be placed, with what is wrong with them; empty when all was read.
 
     ``known`` are the catalog's words, ``placed`` says that a service or a deploy was found in the
-    clause, ``timed`` that a span of time was.
+    clause, ``timed`` that a span of time was, ``one_deploy`` that a deploy is named.
     """
+    if kind is PartKind.WHO_WHEN and (found := _OTHER_DEED.search(clause)):
+        return f"who {found[1]} it is nothing that deploy records say"
+    if kind is PartKind.SHIPPED and one_deploy:
+        return (
+            "of one deploy I can say what it changed, who shipped it, and whether it was the cause"
+        )
     if kind in _ABOUT_DEPLOYS and not placed:
         for pattern in (_OF, _SUBJECT, _IN):
             if found := pattern.search(clause):

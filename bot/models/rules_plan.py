@@ -13,6 +13,7 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from bot.loop.entities import DeployRef
+from bot.loop.grounding import is_sha_of
 from bot.loop.question import Part, PartKind, Question
 from bot.loop.wire import Request, Seen
 from bot.models.rules_calls import Wanted, by_name, diff_call, incident_words, top_suspect
@@ -143,7 +144,9 @@ def _diffed(request: Request, part: Part) -> bool:
     top = top_suspect(request)
     asked = part.deploy.asked if part.deploy else None
     asks_cause = any(p.kind is PartKind.CAUSE for p in request.question.parts)
-    return bool(asks_cause and top and asked and asked in {top.label, top.ref, top.id})
+    service = part.deploy.service if part.deploy else None
+    same = bool(top and asked and asked in {top.label, top.ref, top.id})
+    return bool(asks_cause and same and top and service in (None, top.service))
 
 
 def deploy_of(ref: DeployRef, request: Request) -> Deploy | None:
@@ -158,15 +161,18 @@ def deploy_of(ref: DeployRef, request: Request) -> Deploy | None:
 def diff_for(part: Part, request: Request) -> tuple[Seen, DiffShown] | None:
     """The diff that answers a CHANGES part, with the observation that holds it."""
     wanted = _wanted_labels(part, request)
+    service = part.deploy.service if part.deploy else None
+    found: list[tuple[Seen, DiffShown]] = []
     for seen in request.seen:
         value = seen.value
         if isinstance(value, DiffShown):
             names = {value.deploy.label, value.deploy.ref, value.deploy.id}
             short = part.deploy.asked if part.deploy else None
-            by_sha = bool(short and value.deploy.sha and value.deploy.sha.startswith(short))
+            by_sha = bool(short and is_sha_of(short, value.deploy.sha))
             if names & wanted or by_sha or seen.arguments.get("deploy") in wanted:
-                return seen, value
-    return None
+                found.append((seen, value))
+    of_it = [one for one in found if service in (None, one[1].deploy.service)]
+    return next(iter(of_it or found), None)
 
 
 def _wanted_labels(part: Part, request: Request) -> set[JsonValue]:

@@ -28,7 +28,7 @@ from bot.runs.closing import interrupted
 from bot.runs.dispatch import LocalDispatcher, QueueLimits
 from bot.runs.feed import Feed
 from bot.runs.ids import new_run_id
-from bot.runs.journal import StoreJournal
+from bot.runs.journal import StoredByOtherVersionError, StoreJournal
 from bot.runs.owner import Owner
 from bot.runs.records import Ask, ReplyState, RunRecord, RunState
 from bot.runs.store import Store
@@ -254,6 +254,8 @@ class RunService:
         return left
 
     def _dispatch(self, run: RunRecord) -> None:
+        if self._dispatcher.has(run.id):  # at work already: its stop must stay the one that counts
+            return
         self._stops[run.id] = Stop(self._clock, math.inf)
         self._dispatcher.start(run.id, lambda: self._job(run))
 
@@ -325,9 +327,11 @@ class RunService:
 
     async def _close_run(self, run: RunRecord, journal: StoreJournal, fault: _Fault) -> Outcome:
         """End a run whose work failed inside."""
-        outcome = interrupted(
-            await journal.read(), run.model or "none", fault.detail, fault.next_check
-        )
+        try:
+            events = await journal.read()
+        except StoredByOtherVersionError:  # what it found cannot be read, but it still gets a reply
+            events = ()
+        outcome = interrupted(events, run.model or "none", fault.detail, fault.next_check)
         await journal.append([RunEnded(outcome=outcome)], {})
         return outcome
 

@@ -122,6 +122,8 @@ class DebugThreads:
             private_only = name == self._settings.private_debug_channel
             if debug is None or (private_only and not debug.is_private):
                 continue
+            if not private_only and (asked_in is None or asked_in.is_private):
+                continue
             if may_be_shown(asked_in, debug=debug):
                 return debug
         return None

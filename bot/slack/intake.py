@@ -108,7 +108,8 @@ class Intake:
                 return
             case Denied(why=why):
                 _log.info("refused", why=why.value, channel=said.channel, user=said.user)
-                await self._tell(said, keys, sentence(why))
+                # A refusal is about who points at a message; somebody else may point at it too.
+                await self._tell(said, keys[1:] if said.pointed else keys, sentence(why))
             case Allowed():
                 await self._read(said, keys)
             case verdict:
@@ -146,9 +147,9 @@ class Intake:
             await self._ask(said, keys, text)
 
     async def _stop(self, said: Said, keys: tuple[str, ...]) -> None:
-        if not await self._service.store.first_seen(keys, self._now()):
-            return
-        if not await self._stops.thread(said.channel, said.root, said.user):
+        """Stop first: a delivery that comes again after a crash must still find its stop undone."""
+        stopped = await self._stops.thread(said.channel, said.root, said.user)
+        if await self._service.store.first_seen(keys, self._now()) and not stopped:
             self._notices.post(said, NOTHING_RUNS)
 
     async def _ask(self, said: Said, keys: tuple[str, ...], text: str) -> None:

@@ -213,7 +213,7 @@ def _read(body: bytes, *, as_json: bool) -> Asked:
     """Raises ``ValidationError``."""
     if as_json:
         return Asked.model_validate_json(body)
-    fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=10)
+    fields = parse_qs(body[:MAX_BODY].decode("utf-8", "replace"))
     given = {name: fields[name][0] for name in ("question", "key") if name in fields}
     return Asked.model_validate({**given, "question": given.get("question", "").strip()})
 

@@ -231,6 +231,11 @@ async def test_a_question_is_answered_for_what_it_names_and_says_its_window(
         ("Can I roll back deploy 4473?", "and not deploy 4473"),
         ("Was web rolled back?", "and not web"),
         ("What changed in deploy 4471 in staging?", "it is a deploy to production"),
+        ("Did deploy 4471 fail?", "of one deploy I can say"),
+        ("Has deploy 4471 been rolled out to staging?", "of one deploy I can say"),
+        ("Was config/retry.yaml changed in deploy 4471?", "of one deploy I can say"),
+        ("Did deploy 4471 touch the ledger?", "of one deploy I can say"),
+        ("Who approved deploy 4471?", "who approved it"),
     ],
 )
 async def test_what_was_not_understood_is_listed_as_unknown_and_not_guessed(
@@ -240,3 +245,12 @@ async def test_what_was_not_understood_is_listed_as_unknown_and_not_guessed(
     assert answer.claims == ()
     assert answer.confidence is Confidence.NONE
     assert says in " ".join(answer.unknowns)
+
+
+async def test_a_short_number_is_never_taken_for_the_beginning_of_a_commit_id(
+    demo: tuple[Path, datetime],
+) -> None:
+    answer, _ = await ask(
+        demo, "Which service caused the checkout incident, and what changed in deploy 5?"
+    )
+    assert "There is no deploy 5 in any source" in said(answer)
