@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import (
     URL,
     Row,
@@ -33,12 +33,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from bot.loop.journal import FencedError
 from bot.loop.outcome import Outcome
+from bot.runs.closing import interrupted
 from bot.runs.errors import StoreError, in_words
 from bot.runs.migrate import BUSY_SECONDS
 from bot.runs.records import Reply, ReplyState, RunRecord, RunState
 from bot.runs.schema import INTAKE, REPLIES, RUNS
 from bot.runs.writer import Writer
 
+OF_ANOTHER_VERSION = "It was stored by another version of the bot and cannot be shown."
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
 SEEN_FOR: Final = timedelta(hours=24)
@@ -318,9 +320,17 @@ def _record(row: Row[Any]) -> RunRecord:
         deadline_at=row.deadline_at,
         abort_requested_by=row.abort_requested_by,
         model=row.model,
-        outcome=OUTCOME.validate_json(row.outcome) if row.outcome else None,
+        outcome=_outcome(row.outcome, row.model) if row.outcome else None,
         ended_at=row.ended_at,
         input_tokens=row.input_tokens,
         output_tokens=row.output_tokens,
         reply=reply,
     )
+
+
+def _outcome(text: str, model: str | None) -> Outcome:
+    """One that another version stored, and this one cannot read, must not hide all other runs."""
+    try:
+        return OUTCOME.validate_json(text)
+    except ValidationError:
+        return interrupted((), model or "none", OF_ANOTHER_VERSION, "Ask again.")

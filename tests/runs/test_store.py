@@ -285,3 +285,18 @@ def test_ids_sort_by_time_and_do_not_repeat() -> None:
     same = {new_run_id(NOW) for _ in range(1_000)}
     assert len(same) == 1_000
     assert all(len(one) == 26 for one in same)
+
+
+async def test_an_outcome_that_another_version_stored_hides_no_other_run(database: Path) -> None:
+    async with opened(database) as store:
+        strange = await claimed(store, "m1")
+        await claimed(store, "m2")
+        with closing(sqlite3.connect(database)) as file, file:
+            file.execute(
+                "UPDATE runs SET outcome = ? WHERE id = ?", ('{"kind": "later"}', strange.id)
+            )
+        assert len(await store.recent(5)) == 2
+        found = await store.run(strange.id)
+        assert found is not None
+        assert isinstance(found.outcome, Failure)
+        assert "another version" in found.outcome.detail
