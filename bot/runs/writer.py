@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
@@ -98,12 +99,11 @@ class Writer:
     def _run(self, work: Callable[[Cursor], T]) -> T:
         connection = self._connection or self._open()
         connection.execute("BEGIN")
-        try:
+        with ExitStack() as unless_done:
+            unless_done.callback(connection.rollback)
             done = work(Cursor(connection))
             connection.commit()
-        except BaseException:
-            connection.rollback()
-            raise
+            unless_done.pop_all()
         return done
 
     def _open(self) -> sqlite3.Connection:

@@ -6,6 +6,7 @@ Owns the retrying and what is said meanwhile. A refusal, which no waiting mends,
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import structlog
 
@@ -91,9 +92,8 @@ class SlackLink:
             requests=self._requests,
             seconds=TRY_SECONDS,
         )
-        try:
+        async with AsyncExitStack() as unless_started:
+            unless_started.push_async_callback(app.close, 0.0)
             await app.start(service)
-        except BaseException:
-            await app.close(0.0)
-            raise
+            unless_started.pop_all()
         return app
