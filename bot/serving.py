@@ -128,16 +128,20 @@ async def _tell(link: SlackLink, at: _Addresses, *, as_json: bool) -> None:
         }
         say(json.dumps(told))
         return
-    say(f"Serving {address} (Ctrl-C ends it)")
+    lines = [f"Serving {address} (Ctrl-C ends it)"]
     if public_url != address:
-        say(f"Trace links start with {public_url}")
-    say(f"Without Slack, ask at {at.links.ask()} (whoever has this link can)")
+        lines.append(f"Trace links start with {public_url}")
+    lines.append(f"Without Slack, ask at {at.links.ask()} (whoever has this link can)")
     if link.app is not None:
-        say(f"Listening in Slack as @{link.app.identity.name} (team {link.app.identity.team})")
+        identity = link.app.identity
+        lines.append(f"Listening in Slack as @{identity.name} (team {identity.team})")
     elif link.is_wanted:
-        say(f"Not in Slack yet, and trying on. {await link.trouble()}")
+        lines.append(f"Not in Slack yet, and trying on. {await link.trouble()}")
     else:
-        say("No Slack tokens, so only the pages: `oncall-bot manifest --link` makes the app.")
+        lines.append(
+            "No Slack tokens, so only the pages: `oncall-bot manifest --link` makes the app."
+        )
+    say("\n".join(lines))
 
 
 def _told_to_end() -> asyncio.Event:
