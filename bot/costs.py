@@ -8,9 +8,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.loop.journal import ModelReturned
-from bot.models.prices import FREE, Cost, cost_of
+from bot.models.prices import Cost, paid_for
 from bot.models.settings import ModelSettings
-from bot.runs.journal import StoreJournal
+from bot.runs.journal import StoredByOtherVersionError, StoreJournal
 from bot.runs.records import RunRecord
 from bot.runs.store import Store
 
@@ -19,12 +19,13 @@ RECENT = 5_000
 
 
 async def cost_of_run(store: Store, run: RunRecord, settings: ModelSettings) -> Cost | None:
-    """``None`` for a run that asked no model that is paid for."""
-    events = await StoreJournal(store, run.id, run.epoch, _unused).read()
-    turns = [event.turn for event in events if isinstance(event, ModelReturned)]
-    if all(turn.model in FREE for turn in turns):
+    """``None`` for a run that asked no model that is paid for, or that another version recorded."""
+    try:
+        events = await StoreJournal(store, run.id, run.epoch, _unused).read()
+    except StoredByOtherVersionError:  # one that cannot be read must not hide all others
         return None
-    return cost_of(turns, settings.prices)
+    turns = [event.turn for event in events if isinstance(event, ModelReturned)]
+    return paid_for(turns, settings.prices)
 
 
 async def spent_on_day(store: Store, now: datetime, settings: ModelSettings) -> float:

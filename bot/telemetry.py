@@ -117,15 +117,18 @@ def fields(event: Event) -> Mapping[str, object]:
                 "input_tokens": turn.usage.input_tokens,
                 "output_tokens": turn.usage.output_tokens,
                 "cached_tokens": turn.usage.cached_tokens,
+                "cache_written_tokens": turn.usage.cache_written_tokens,
                 "finish": turn.finish.value,
             }
         case ModelFailed():
             return {
                 **_where(event),
+                "model": event.model,
                 "attempt": event.attempt,
                 "error": event.error.value,
                 "message": event.message,
                 "again_in": event.again_in,
+                "handed_to": event.handed_to,
                 "latency": round(event.seconds, 3),
             }
         case Decided():
@@ -203,6 +206,7 @@ class TurnLines:
             case ModelFailed():
                 self._model_seconds += event.seconds
                 again = f", again in {event.again_in:.1f} s" if event.again_in is not None else ""
+                again = f", {event.handed_to} goes on" if event.handed_to else again
                 return (f"turn {event.step}  {event.error.value}: {event.message}{again}",)
             case Decided(decision="stop", stop=stop, text=text):
                 return (f"  stop: {stop.value if stop else ''} {text}".rstrip(),)

@@ -91,6 +91,10 @@ class FallbackModel:
         return self._model.name
 
     @property
+    def first(self) -> str:
+        return self._models[0].name
+
+    @property
     def has_next(self) -> bool:
         """Whether another model stands behind the one that is asked now."""
         return self._at + 1 < len(self._models)
@@ -111,6 +115,11 @@ class FallbackModel:
         self._at += 1
         self._pass_over()
         return True
+
+    def go_on_with(self, name: str) -> None:
+        """Skip to the model that a resumed run had got to. A name that is not ahead does nothing."""
+        ahead = [at for at in range(self._at, len(self._models)) if self._models[at].name == name]
+        self._at = ahead[0] if ahead else self._at
 
     @property
     def _model(self) -> Model:

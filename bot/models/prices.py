@@ -6,27 +6,66 @@ budget too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bot.loop.wire import Turn
+from bot.loop.wire import Turn, Usage
 
 PER = 1_000_000
 FREE = frozenset({"rules"})
 """Models that no provider bills."""
 
 
+WRITTEN = 1.25
+"""Times the price of input, for input that was put into a cache: Anthropic's list price for the
+five minutes that the bot asks for. Who bills nothing extra reports no such tokens."""
+
+
 class Price(BaseModel):
-    """Of one million tokens. Cached input costs as much as other input unless it is named."""
+    """Of one million tokens. Where it is not named, input that came from a cache (``cached``) costs
+    as much as other input, and input that was put into one (``cache_write``) ``WRITTEN`` times that.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
     cached: float | None = Field(default=None, ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
+
+    def of(self, tokens: Tokens) -> float:
+        """Money for these tokens."""
+        cached = self.input if self.cached is None else self.cached
+        written = self.input * WRITTEN if self.cache_write is None else self.cache_write
+        return (
+            tokens.input * self.input
+            + tokens.cached * cached
+            + tokens.cache_write * written
+            + tokens.output * self.output
+        ) / PER
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Of one call, each counted once: ``input`` is what neither came from nor went to a cache."""
+
+    input: int
+    cached: int
+    cache_write: int
+    output: int
+
+
+def tokens_of(usage: Usage) -> Tokens | None:
+    """``None`` where the provider did not report them."""
+    read, output = usage.input_tokens, usage.output_tokens
+    if read is None or output is None:
+        return None
+    cached = min(usage.cached_tokens or 0, read)
+    written = min(usage.cache_written_tokens or 0, read - cached)
+    return Tokens(read - cached - written, cached, written, output)
 
 
 @dataclass(frozen=True)
@@ -48,7 +87,14 @@ class Cost:
             return amount
         gaps = [f"no price for {name}" for name in self.unpriced]
         gaps += [f"{name} reports no usage" for name in self.unreported]
-        return f"at least {amount} ({'; '.join(gaps)})"
+        known = f"at least {amount}" if self.amount else "unknown"
+        return f"{known} ({'; '.join(gaps)})"
+
+    def of_one_call(self, currency: str) -> str:
+        """The same in few words, beside the model's name."""
+        if self.unpriced:
+            return "price unknown"
+        return "cost unknown, no usage reported" if self.unreported else self.text(currency)
 
 
 def cost_of(turns: Iterable[Turn], prices: Mapping[str, Price]) -> Cost:
@@ -59,18 +105,19 @@ def cost_of(turns: Iterable[Turn], prices: Mapping[str, Price]) -> Cost:
     for turn in turns:
         if turn.model in FREE:
             continue
-        price = prices.get(turn.model)
-        read, written = turn.usage.input_tokens, turn.usage.output_tokens
+        price, tokens = prices.get(turn.model), tokens_of(turn.usage)
         if price is None:
             unpriced[turn.model] = None
-        elif read is None or written is None:
+        elif tokens is None:
             unreported[turn.model] = None
         else:
-            cached = min(turn.usage.cached_tokens or 0, read)
-            again = price.input if price.cached is None else price.cached
-            amount += ((read - cached) * price.input + cached * again) / PER
-            amount += written * price.output / PER
+            amount += price.of(tokens)
     return Cost(amount, tuple(unpriced), tuple(unreported))
+
+
+def paid_for(turns: Sequence[Turn], prices: Mapping[str, Price]) -> Cost | None:
+    """The cost of these turns; ``None`` where no model was asked that is paid for."""
+    return None if all(turn.model in FREE for turn in turns) else cost_of(turns, prices)
 
 
 class Spending:

@@ -7,6 +7,7 @@ same ``ToolCall`` as everywhere, so the same loop and the same checks follow.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,6 +36,9 @@ Tools, with the schema of their arguments
 
 PAUSE = "(cut off)"
 """Stands for a reply that was not kept: many chat templates demand that turns alternate."""
+
+
+_THOUGHT = re.compile("</think>")
 
 
 class _Action(BaseModel):
@@ -103,20 +107,31 @@ def parse_action(text: str) -> tuple[str, str, str] | None:
     What stands around the object (a fence, a word before it, a reasoning model's thinking) is left
     out. Arguments are not looked into: DECIDE does that.
     """
-    body = text.rpartition("</think>")[2]
-    start = body.find("{")
-    if start < 0:
+    ends = [mark.end() for mark in _THOUGHT.finditer(text)]
+    for begin in (0, *ends[:1], *ends[-1:]):
+        found = _turn_in(text, begin)
+        if found is not None and (not ends or found[1] > ends[-1]):  # else it is in the thinking
+            break
+    else:
         return None
-    try:
-        value, _ = json.JSONDecoder().raw_decode(body, start)
-        turn = _Thought.model_validate(value)
-    except (ValueError, ValidationError, RecursionError):
-        return None
+    turn = found[0]
     match turn.action.arguments:
         case str(raw):
             return turn.thought, turn.action.tool, raw
         case values:
             return turn.thought, turn.action.tool, dumps(values)
+
+
+def _turn_in(text: str, begin: int) -> tuple[_Thought, int] | None:
+    """The first object from there on, if it is an action, and where it ends."""
+    start = text.find("{", begin)
+    if start < 0:
+        return None
+    try:
+        value, end = json.JSONDecoder().raw_decode(text, start)
+        return _Thought.model_validate(value), end
+    except (ValueError, ValidationError, RecursionError):
+        return None
 
 
 def _shape(spec: ToolSpec) -> dict[str, Any]:

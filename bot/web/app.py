@@ -19,13 +19,14 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.loop.stopping import Clock
+from bot.models.settings import ModelSettings
 from bot.runs.errors import StoreError
 from bot.runs.feedback import feedback_on
 from bot.runs.journal import StoreJournal
 from bot.runs.links import Links
 from bot.runs.store import Store
 from bot.web.page import Templates
-from bot.web.trace import trace_view
+from bot.web.trace import NO_MODEL, trace_view
 
 _HERE = Path(__file__).parent
 
@@ -63,11 +64,14 @@ class PrivateHeaders:
 class Pages:
     """The handlers. Reads the store; starts nothing."""
 
-    def __init__(self, store: Store, links: Links, clock: Clock, trouble: Trouble) -> None:
+    def __init__(
+        self, store: Store, links: Links, clock: Clock, trouble: Trouble, model: ModelSettings
+    ) -> None:
         self._store = store
         self._links = links
         self._clock = clock
         self._trouble = trouble
+        self._model = model
         self._page = Templates().page
 
     def routes(self) -> list[Route]:
@@ -95,6 +99,7 @@ class Pages:
             self._links.trace(run.id),
             self._clock.now(),
             await feedback_on(self._store, run.id),
+            self._model,
         )
         return self._page("trace.html", 200, trace=view)
 
@@ -137,12 +142,14 @@ def create_app(
     *,
     more: Sequence[Route] = (),
     trouble: Trouble = no_trouble,
+    model: ModelSettings = NO_MODEL,
 ) -> Starlette:
     """The ASGI application over an opened store.
 
-    ``more`` are routes of others, ``trouble`` says why the process cannot do its work just now.
+    ``more`` are routes of others, ``trouble`` says why the process cannot do its work just now,
+    ``model`` has the prices.
     """
-    pages = Pages(store, links, clock, trouble)
+    pages = Pages(store, links, clock, trouble, model)
     return Starlette(
         routes=[*pages.routes(), *more, Mount("/static", StaticFiles(directory=_HERE / "static"))],
         middleware=[Middleware(PrivateHeaders)],

@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from bot.bodies import body_within
 from bot.loop.journal import Event
 from bot.loop.outcome import Outcome
 from bot.loop.question import MAX_QUESTION
@@ -41,6 +42,7 @@ _POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 _BUSY = "Too many questions are at work just now: ask again in a minute."
+_TOO_LONG = f"That is too long: a question has at most {MAX_QUESTION:,} characters."
 _CLOSING = "The bot is being restarted: ask again in a minute."
 
 
@@ -74,7 +76,10 @@ class Asked(BaseModel):
 
 
 class RunTold(BaseModel):
-    """A run as it is told over the wire; ``outcome`` is there once it has ended."""
+    """A run as it is told over the wire; ``outcome`` is there once it has ended.
+
+    ``longest_seconds`` is what it may last from its acceptance: waiting and working.
+    """
 
     run: str
     question: str
@@ -84,6 +89,7 @@ class RunTold(BaseModel):
     input_tokens: int
     output_tokens: int
     trace: str
+    longest_seconds: float
     outcome: Outcome | None
 
 
@@ -115,7 +121,9 @@ class AskPages:
     async def ask(self, request: Request) -> Response:
         """A form is sent on to the trace page; JSON gets the run."""
         as_json = request.headers.get("content-type", "").startswith(_JSON)
-        body = await _bounded(request)
+        body = await body_within(request.stream(), MAX_BODY)
+        if body is None:
+            return self._refused(_TOO_LONG, 422, "", as_json=as_json)
         try:
             asked = _read(body, as_json=as_json)
         except ValidationError as error:
@@ -205,6 +213,7 @@ class AskPages:
             input_tokens=run.input_tokens,
             output_tokens=run.output_tokens,
             trace=self._links.trace(run.id),
+            longest_seconds=self._service.longest_seconds,
             outcome=run.outcome,
         ).model_dump(mode="json")
 
@@ -213,19 +222,9 @@ def _read(body: bytes, *, as_json: bool) -> Asked:
     """Raises ``ValidationError``."""
     if as_json:
         return Asked.model_validate_json(body)
-    fields = parse_qs(body[:MAX_BODY].decode("utf-8", "replace"))
+    fields = parse_qs(body.decode("utf-8", "replace"))
     given = {name: fields[name][0] for name in ("question", "key") if name in fields}
     return Asked.model_validate({**given, "question": given.get("question", "").strip()})
-
-
-async def _bounded(request: Request) -> bytes:
-    """The body; what is too long is cut, and then does not parse or is refused for its length."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            return body[:MAX_BODY]
-    return body
 
 
 def _complaint(error: ValidationError) -> str:

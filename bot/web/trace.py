@@ -31,6 +31,9 @@ from bot.loop.journal import (
 )
 from bot.loop.limits import Limits
 from bot.loop.outcome import ANSWER
+from bot.loop.wire import Turn
+from bot.models.prices import paid_for
+from bot.models.settings import ModelSettings
 from bot.runs.feedback import Feedback
 from bot.runs.records import RunRecord
 from bot.runs.reply_text import ReplyText, mark, reply_text
@@ -38,6 +41,7 @@ from bot.web.postmortem import postmortem
 from tools.base import ToolResult
 
 NO_FEEDBACK = Feedback()
+NO_MODEL = ModelSettings()
 SHOWN_CHARS = 2_000
 """Of an observation, before the rest is folded away."""
 
@@ -65,16 +69,15 @@ class CallView:
 
 @dataclass
 class StepView:
-    """One turn: THINK, then ACT and OBSERVE or a notice."""
+    """One turn: THINK, then ACT and OBSERVE or a notice. ``cost`` is empty where nobody is paid."""
 
     number: int
     model: str = ""
+    turn: Turn | None = None
+    cost: str = ""
     thought: str = ""
     finish: str = ""
     seconds: float | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cached_tokens: int | None = None
     request_size: int | None = None
     decision: str = ""
     said: str = ""
@@ -98,6 +101,9 @@ class TraceView:
     postmortem: str
     feedback: Feedback
     shown_at: datetime
+    cost: str
+    cached_tokens: int
+    cache_written_tokens: int
 
 
 def trace_view(
@@ -107,8 +113,11 @@ def trace_view(
     link: str,
     now: datetime,
     feedback: Feedback = NO_FEEDBACK,
+    model: ModelSettings = NO_MODEL,
 ) -> TraceView:
-    """All that the page shows of one run. ``link`` is the page's own address."""
+    """All that the page shows of one run. ``link`` is the page's own address; ``model`` has the
+    prices.
+    """
     steps: dict[int, StepView] = {}
     limits: tuple[tuple[str, str], ...] = ()
     for event in events:
@@ -121,9 +130,14 @@ def trace_view(
             case _:
                 _add(steps.setdefault(event.step, StepView(event.step)), event, blobs)
     ordered = tuple(steps[number] for number in sorted(steps))
+    for step in ordered:
+        if step.turn and (cost := paid_for((step.turn,), model.prices)):
+            step.cost = cost.of_one_call(model.currency)
     for before, step in pairwise(ordered):
         step.flags = contradictions(step.thought, _results(before))
     found = [(c.observation, c.tool, c.result) for s in ordered for c in s.calls if c.result]
+    turns = [step.turn for step in ordered if step.turn]
+    paid = paid_for(turns, model.prices)
     return TraceView(
         run=run,
         reply=reply_text(run.outcome, run.seconds) if run.outcome else None,
@@ -133,6 +147,9 @@ def trace_view(
         postmortem=postmortem(run, [one for one in found if one[1] != ANSWER], link),
         feedback=feedback,
         shown_at=now,
+        cost=paid.text(model.currency) if paid else "",
+        cached_tokens=sum(turn.usage.cached_tokens or 0 for turn in turns),
+        cache_written_tokens=sum(turn.usage.cache_written_tokens or 0 for turn in turns),
     )
 
 
@@ -161,15 +178,9 @@ def _add(
         case ModelReturned(turn=turn):
             step.model, step.seconds = turn.model, event.seconds
             step.finish = turn.finish.value
-            step.input_tokens = turn.usage.input_tokens
-            step.output_tokens = turn.usage.output_tokens
-            step.cached_tokens = turn.usage.cached_tokens
+            step.turn = turn
         case ModelFailed():
-            again = f"; tried again in {event.again_in:.1f} s" if event.again_in is not None else ""
-            step.failed_calls.append(
-                f"call {event.attempt} failed after {event.seconds:.2f} s "
-                f"({event.error.value}): {event.message}{again}"
-            )
+            step.failed_calls.append(_failed(event))
         case Decided():
             step.decision, step.thought = event.decision, event.thought
             step.said = event.text if event.decision != "notice" else ""
@@ -195,6 +206,18 @@ def _add(
             step.cut = f"cut in {event.phase.value}: {event.reason.value}{by}"
         case _:
             assert_never(event)
+
+
+def _failed(event: ModelFailed) -> str:
+    again = ""
+    if event.handed_to:
+        again = f"; {event.handed_to} is asked from here on"
+    elif event.again_in is not None:
+        again = f"; tried again in {event.again_in:.1f} s"
+    return (
+        f"call {event.attempt} failed after {event.seconds:.2f} s "
+        f"({event.error.value}): {event.message.rstrip('.')}{again}"
+    )
 
 
 def _returned(step: StepView, event: ToolReturned, blobs: Mapping[str, str]) -> None:

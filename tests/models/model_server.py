@@ -66,6 +66,19 @@ class Asked:
     def body(self) -> dict[str, Any]:
         return json.loads(self.raw)
 
+    @property
+    def form(self) -> tuple[str, bool]:
+        """Which of the three ways to talk to a model it is."""
+        return self.path, "response_format" in self.body
+
+
+def stable(asked: Asked) -> bytes:
+    """Tools, system and messages: everything up to the end of the list of messages."""
+    text = asked.raw.decode()
+    start = text.index('"messages":[') + len('"messages":')
+    _, end = json.JSONDecoder().raw_decode(text, start)
+    return text[: end - 1].encode()
+
 
 @dataclass
 class ModelServer:
@@ -97,6 +110,7 @@ class ModelServer:
         }
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         asked = Asked(head[0].split(" ")[1], headers, raw)
+        self._only_grew(asked)
         self.asked.append(asked)
         assert self.plays, "the server was asked more often than its script says"
         match self.plays.pop(0):
@@ -126,6 +140,17 @@ class ModelServer:
                 await self._until_left(reader)
                 drip.cancel()
                 return False
+
+    def _only_grew(self, asked: Asked) -> None:
+        """Tools, system and messages begin with the bytes of the request before: but for a run's
+        first request, and for a context cut, which says so in its text (M14).
+        """
+        same = [one for one in self.asked if one.form == asked.form]
+        before = stable(same[-1]) if same else b""
+        opening = all(message["role"] in {"system", "user"} for message in asked.body["messages"])
+        assert (
+            opening or b"(shortened; read_result(" in asked.raw or stable(asked).startswith(before)
+        ), "the request does not begin with the one before"
 
     async def _until_left(self, reader: asyncio.StreamReader) -> None:
         self.waiting.set()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 
-from bot.loop.journal import MemoryJournal, ModelCalled, ModelFailed
+import pytest
+
+from bot.loop.journal import MemoryJournal, ModelCalled, ModelFailed, ToolReturned
 from bot.loop.limits import Limits
 from bot.loop.outcome import Answer, Failure
 from bot.loop.replay import Same, replay
@@ -17,6 +19,25 @@ from tools.base import ToolResult
 from tools.read_result import ReadResult
 
 TOO_LONG = Status(400, b'{"error": {"code": "context_length_exceeded", "message": "too long"}}')
+SAID = {
+    "openai": TOO_LONG,
+    "anthropic": Status(
+        400,
+        b'{"type": "error", "error": {"type": "invalid_request_error", '
+        b'"message": "prompt is too long: 210000 tokens > 200000 maximum"}}',
+    ),
+    "llama.cpp": Status(
+        400,
+        b'{"error": {"code": 400, "type": "exceed_context_size_error", '
+        b'"message": "the request exceeds the available context size, try increasing it"}}',
+    ),
+    "vllm": Status(
+        400,
+        b'{"object": "error", "type": "BadRequestError", "code": 400, '
+        b'"message": "This model\'s maximum context length is 4096 tokens."}',
+    ),
+    "proxy": Status(413, b"<html>Request Entity Too Large</html>"),
+}
 CLAIMS = [
     {"text": "Deploy 4471 finished 01:44 UTC, 22 min before onset", "evidence": ["o1"]},
     {
@@ -58,11 +79,12 @@ def cuts(journal: MemoryJournal) -> list[int]:
     return [event.cut for event in journal.events if isinstance(event, ModelCalled)]
 
 
+@pytest.mark.parametrize("too_long", SAID.values(), ids=SAID.keys())
 async def test_a_context_that_is_too_long_is_cut_once_and_the_answer_still_holds(
-    wire: Wire, alone: Alone
+    too_long: Status, wire: Wire, alone: Alone
 ) -> None:
     journal = MemoryJournal()
-    async with model_server(SEARCH, DIFF, TOO_LONG, AGAIN, ANSWER) as server:
+    async with model_server(SEARCH, DIFF, too_long, AGAIN, ANSWER) as server:
         outcome = await ask(alone(wire, server), journal=journal, tools=tools())
     assert isinstance(outcome, Answer), outcome
     assert len(server.asked[3].raw) < len(server.asked[2].raw)
@@ -72,7 +94,21 @@ async def test_a_context_that_is_too_long_is_cut_once_and_the_answer_still_holds
     assert cuts(journal) == [0, 0, 0, 1, 1]
     before, after = (json.dumps(server.asked[n].body["messages"])[:-1] for n in (3, 4))
     assert after.startswith(before), "only a cut changes what was sent"
+    again = json.dumps(server.asked[4].body["messages"][-1], ensure_ascii=False)
+    assert "finished 01:44 UTC, 22 min before onset" in again, "what was cut can be read again"
     assert isinstance(await replay(journal, tools()), Same), "the cut is recorded"
+
+
+async def test_what_was_cut_is_not_looked_up_again(wire: Wire, alone: Alone) -> None:
+    journal = MemoryJournal()
+    async with model_server(SEARCH, DIFF, TOO_LONG, SEARCH, ANSWER) as server:
+        outcome = await ask(alone(wire, server), journal=journal, tools=tools())
+    assert isinstance(outcome, Answer), outcome
+    ran = [event.tool for event in journal.events if isinstance(event, ToolReturned)]
+    assert ran == ["search_deploy", "get_diff", "answer"]
+    told = json.dumps(server.asked[4].body["messages"][-1])
+    assert "o1" in told
+    assert isinstance(await replay(journal, tools()), Same)
 
 
 async def test_a_request_is_cut_before_it_is_sent_where_it_would_pass_its_limit(

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
 from bot.loop.engine import run
-from bot.loop.journal import MemoryJournal, ModelFailed
+from bot.loop.journal import MemoryJournal, ModelFailed, ModelReturned
 from bot.loop.limits import Limits, StopReason
 from bot.loop.outcome import Answer, Failure
 from bot.loop.question import parse
 from bot.loop.replay import Same, replay
+from bot.loop.stopping import Clock
 from bot.loop.toolbox import Toolbox
 from bot.loop.wire import Finish, Model, ModelError, ModelErrorKind, Request, Turn
 from bot.models.fallback import FIRST_SECONDS, PROBE_SECONDS, Breaker, FallbackModel
+from bot.models.make import make_model
 from bot.models.rules import RulesModel
+from bot.models.settings import EndpointSettings, ModelSettings
 from bot.playground.incident import DemoIncident, make_demo_workspace
-from models.model_server import Hangs, Play, Resets, Says, Status, model_server
+from models.model_server import Hangs, ModelServer, Play, Resets, Says, Status, model_server
 from models.script import ANSWER, DIFF, GOOD, SEARCH
 from models.wires import MESSAGES, TEXT, TOOLS, Fallback, Wire, ask, canned
 from support.scripted import FakeTime, NoRedaction, ScriptedModel, called, stop_after, turn
+from tools.http import HttpClient
 from tools.workspace import open_workspace, read_tools
 
 DOWN = "http://127.0.0.1:9"
@@ -102,6 +107,43 @@ async def test_an_outage_in_the_middle_of_a_run_is_taken_over_with_all_that_was_
     assert failed[-1].again_in == 0, "the next model was asked at once"
     assert isinstance(await replay(journal, canned()), Same), "and it replays"
     assert "payments-api 4471" in second.asked[0].raw.decode()
+
+
+async def test_a_resumed_run_goes_on_with_the_model_that_it_had_switched_to(
+    wire: Wire, client: HttpClient
+) -> None:
+    def model(first: ModelServer, second: ModelServer) -> Model:
+        """As a new process makes it: nothing is known of what is down."""
+        asked = wire.settings(first, name="a"), MESSAGES.settings(second, name="b")
+        settings = ModelSettings.model_validate({**_fields(asked[0]), "then": [_fields(asked[1])]})
+        return make_model(settings, client, Breaker(Clock().monotonic), Clock())
+
+    whole = MemoryJournal()
+    async with (
+        model_server(SEARCH, Status(529), Status(529)) as dead,
+        model_server(DIFF, ANSWER) as alive,
+    ):
+        outcome = await ask(model(dead, alive), journal=whole)
+    assert outcome.model == "b"
+    assert outcome.instead_of == "a"
+    failed = [e for e in whole.events if isinstance(e, ModelFailed)]
+    assert [(e.model, e.handed_to) for e in failed] == [("a", ""), ("a", "b")]
+    switched = next(
+        n for n, e in enumerate(whole.events) if isinstance(e, ModelFailed) and e.handed_to
+    )
+    for events in range(switched + 1, len(whole.events)):
+        half = MemoryJournal()
+        half.events, half.blobs = list(whole.events[:events]), dict(whole.blobs)
+        turns = sum(isinstance(e, ModelReturned) for e in half.events)
+        async with model_server() as dead, model_server(*(DIFF, ANSWER)[turns - 1 :]) as alive:
+            assert await ask(model(dead, alive), journal=half) == outcome, f"after {events} events"
+        assert not dead.asked
+        assert not alive.plays
+        assert isinstance(await replay(half, canned()), Same)
+
+
+def _fields(settings: EndpointSettings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in EndpointSettings.model_fields}
 
 
 async def test_a_short_retry_after_is_waited_for_and_the_first_model_answers(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from bot.examining import examine_models
 from bot.loop.stopping import Clock
 from bot.models.doctor import Level, check_model
 from models.model_server import Hangs, Play, Says, Sent, Status, model_server
@@ -70,3 +73,22 @@ async def test_a_model_that_cannot_be_used_is_told_with_its_fix(
     assert level is Level.FAIL
     assert told in text
     assert fix in mend
+
+
+@pytest.mark.parametrize(("play", "code"), [(Says((ONE, TWO)), 0), (Status(401), 1)], ids=str)
+async def test_the_command_asks_each_model_once_and_says_what_works(
+    play: Play, code: int, calling: Wire, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with model_server(play) as server:
+        (tmp_path / "oncall.toml").write_text(
+            f'[model]\nkind = "{calling.kind}"\nmodel = "m-1"\nbase_url = "{server.url}"\n'
+        )
+        assert await examine_models(tmp_path, as_json=False) == code
+    assert len(server.asked) == 1
+    said = capsys.readouterr().out
+    if code == 0:
+        assert "ok   m-1: Parallel calls work." in said
+        assert "ok   m-1: Cached tokens are reported." in said
+    else:
+        assert "fail m-1: m-1 refused the key" in said
+        assert "     → Set the key: api_key_env in [model]" in said

@@ -140,6 +140,22 @@ def test_a_run_costs_what_its_tokens_cost_with_cached_ones_cheaper() -> None:
     assert cost.text("USD") == "0.0083 USD"
 
 
+@pytest.mark.parametrize(("named", "each"), [(None, 3.75), (6.0, 6.0), (0.0, 0.0)])
+def test_what_is_written_to_a_cache_has_a_price_of_its_own(
+    named: float | None, each: float
+) -> None:
+    price = Price(input=3.0, cached=0.3, cache_write=named, output=15.0)
+    usage = Usage(input_tokens=1000, output_tokens=100, cached_tokens=700, cache_written_tokens=200)
+    cost = cost_of([Turn(finish=Finish.STOP, model="m", usage=usage)], {"m": price})
+    assert cost.amount == pytest.approx((100 * 3 + 700 * 0.3 + 200 * each + 100 * 15) / 1e6)
+
+
+def test_more_cached_tokens_than_were_read_never_make_a_call_cheaper_than_cached() -> None:
+    usage = Usage(input_tokens=10, output_tokens=0, cached_tokens=50, cache_written_tokens=50)
+    turn = Turn(finish=Finish.STOP, model="m", usage=usage)
+    assert cost_of([turn], {"m": Price(input=100_000, output=0)}).amount == 1.0
+
+
 def test_an_unknown_price_and_an_unreported_usage_are_said() -> None:
     prices = {"m": Price(input=1_000_000, output=0)}
     cost = cost_of(

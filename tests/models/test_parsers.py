@@ -107,7 +107,9 @@ def test_every_finish_reason_has_its_meaning(
                 },
             }
         )
-        assert turn.usage == Usage(input_tokens=7, output_tokens=8, cached_tokens=2)
+        assert turn.usage == Usage(
+            input_tokens=7, output_tokens=8, cached_tokens=2, cache_written_tokens=4
+        )
     else:
         message = {"role": "assistant", "content": "x"}
         turn = model._turn({"choices": [{"message": message, "finish_reason": reason}]}, 1)
@@ -134,6 +136,19 @@ def test_an_action_is_read_whatever_stands_around_it(
     found = parse_action(frame.replace("{}", text))
     assert found is not None
     assert (found[0], found[1], json.loads(found[2])) == (thought, tool, arguments)
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ('{"thought": "", "action": {"tool": "</think>"}}', "</think>"),
+        ('Hm {"a": 1}.</think>{"thought": "</think>", "action": {"tool": "answer"}}', "answer"),
+        ('I could {"thought": "", "action": {"tool": "answer"}}</think>No.', None),
+    ],
+)
+def test_an_action_is_told_from_what_was_only_thought_of(text: str, tool: str | None) -> None:
+    found = parse_action(text)
+    assert (found[1] if found else None) == tool
 
 
 @given(st.text())

@@ -9,8 +9,10 @@ import pytest
 
 from bot.loop.journal import MemoryJournal, ModelFailed, ModelReturned, ToolReturned
 from bot.loop.limits import Limits, StopReason
-from bot.loop.outcome import Answer, Failure, plain
+from bot.loop.outcome import Failure, Outcome, plain
 from bot.loop.wire import Finish, ModelErrorKind
+from bot.runs.reply_text import reply_text
+from bot.terminal import reply_lines
 from models.model_server import (
     Drips,
     Hangs,
@@ -30,8 +32,7 @@ QUICK = Limits(model_call_seconds=0.3, model_retries=1)
 async def test_the_0214_question_is_answered_in_three_turns(wire: Wire, alone: Alone) -> None:
     async with model_server(*GOOD) as server:
         outcome = await ask(alone(wire, server))
-    assert isinstance(outcome, Answer), outcome
-    assert outcome.headline == HEADLINE
+    _answers(outcome)
     assert outcome.steps == 3
     assert server.connections == 1, "the connection is kept"
 
@@ -42,7 +43,7 @@ async def test_parallel_calls_run_together_and_are_answered_in_order(
     both = Says((*SEARCH.calls, *DIFF.calls))
     async with model_server(both, ANSWER) as server:
         outcome = await ask(alone(calling, server))
-    assert isinstance(outcome, Answer), outcome
+    _answers(outcome)
     assert outcome.steps == 2
     sent = server.asked[1].body["messages"]
     if calling == TOOLS:
@@ -58,7 +59,7 @@ async def test_bad_json_never_runs_and_the_model_may_correct_it(alone: Alone) ->
     broken = Says((("search_deploy", '{"what": "chec'),))
     async with model_server(broken, *_shifted(GOOD)) as server:
         outcome = await ask(alone(TOOLS, server), journal=journal)
-    assert isinstance(outcome, Answer), outcome
+    _answers(outcome)
     ran = [e.tool for e in journal.events if isinstance(e, ToolReturned)]
     assert ran == ["search_deploy", "get_diff", "answer"]
     told = server.asked[1].body["messages"]
@@ -80,7 +81,7 @@ async def test_an_unknown_tool_is_answered_with_the_tools_there_are(
     unknown = Says((("kubectl", {"get": "pods"}),))
     async with model_server(unknown, *_shifted(GOOD)) as server:
         outcome = await ask(alone(wire, server))
-    assert isinstance(outcome, Answer), outcome
+    _answers(outcome)
     assert "The tools are: search_deploy, get_diff, answer" in json.dumps(server.asked[1].body)
 
 
@@ -138,7 +139,7 @@ async def test_a_reply_that_was_cut_off_once_does_not_cost_the_answer(
     cut = Says(text="It was", finish="length" if wire.kind == "openai" else "max_tokens")
     async with model_server(cut, *GOOD) as server:
         outcome = await ask(alone(wire, server))
-    assert isinstance(outcome, Answer), outcome
+    _answers(outcome)
     rooms = [asked.body["max_tokens"] for asked in server.asked]
     assert rooms == [4096, 8192, 4096, 4096]
     if wire.mode == "text":
@@ -163,6 +164,7 @@ async def test_an_unknown_finish_reason_is_not_taken_for_a_stop(wire: Wire, alon
         Status(429, headers=(("retry-after-ms", "50"),)),
         Status(429),
         Status(500),
+        Status(502, b"<html>Bad Gateway</html>"),
         Status(529, b'{"type": "error", "error": {"type": "overloaded_error", "message": "x"}}'),
         Resets(),
         Sent(b'{"choices": [{"index"'),
@@ -182,7 +184,7 @@ async def test_a_passing_outage_does_not_cost_the_answer(
 ) -> None:
     async with model_server(SEARCH, busy, DIFF, ANSWER) as server:
         outcome = await ask(alone(wire, server))
-    assert isinstance(outcome, Answer), outcome
+    _answers(outcome)
 
 
 @pytest.mark.parametrize(
@@ -263,8 +265,22 @@ def _shifted(plays: tuple[Says, ...]) -> tuple[Says, ...]:
     return (*plays[:-1], Says((("answer", json.loads(raw)),)))
 
 
-def _fails(outcome: object, reason: StopReason) -> Failure:
+def _fails(outcome: Outcome, reason: StopReason) -> Failure:
     assert isinstance(outcome, Failure), outcome
     assert outcome.reason is reason, outcome
-    assert plain(outcome.reason)
+    headline, *rest = _reply(outcome)
+    assert headline.startswith(f"No answer. {plain(reason)}")
+    assert any(line.startswith("Check next: ") for line in rest)
     return outcome
+
+
+def _answers(outcome: Outcome) -> None:
+    headline, *rest = _reply(outcome)
+    assert headline == f"{HEADLINE} (confidence: high)"
+    assert rest[0].startswith("• Deploy 4471 finished 01:44 UTC, 22 min before onset [")
+    assert "search_deploy  [" in rest[-1]
+
+
+def _reply(outcome: Outcome) -> list[str]:
+    """The reply that a user gets."""
+    return list(reply_lines(reply_text(outcome, 1.0), str))

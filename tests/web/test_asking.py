@@ -11,6 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
 
 from bot.loop.limits import Limits
 from bot.loop.stopping import Clock
@@ -160,6 +164,68 @@ async def test_a_terminal_s_stop_ends_the_run_there(tmp_path: Path) -> None:
         told: RunTold = await asyncio.wait_for(waiting, 5)
         assert told.outcome is not None
         assert told.outcome.kind == "failure"
+
+
+@asynccontextmanager
+async def answering(*routes: Route) -> AsyncIterator[str]:
+    """The ask link of a server that answers as these routes do."""
+    at = listen("127.0.0.1", 0)
+    server = WebServer(Starlette(routes=list(routes)), at)
+    await server.start()
+    try:
+        yield f"http://127.0.0.1:{at.getsockname()[1]}/ask/x"
+    finally:
+        await server.stop()
+
+
+async def test_a_run_that_never_ends_is_given_up_with_what_to_look_at(tmp_path: Path) -> None:
+    async with served(tmp_path, hang=True) as it, HttpClient() as http:
+        begun = await BotAt(http, it.link).ask({"question": "What was found?"})
+    assert begun.longest_seconds == 120 + 60
+    endless = begun.model_copy(update={"longest_seconds": 0.1})
+
+    async def still_at_work(request: Request) -> JSONResponse:
+        return JSONResponse(endless.model_dump(mode="json"))
+
+    async def says_nothing(request: Request) -> JSONResponse:
+        await forever()
+
+    for handler in (still_at_work, says_nothing):
+        async with (
+            answering(Route("/ask/x/{run}", handler, methods=["POST"])) as link,
+            HttpClient() as http,
+        ):
+            there = BotAt(http, link, restart_seconds=0.1)
+            with pytest.raises(ServerError, match="did not end within") as caught:
+                await asyncio.wait_for(there.ended(endless), 10)
+            assert endless.trace in str(caught.value)
+
+
+async def test_a_bot_that_takes_the_question_and_says_nothing_is_given_up() -> None:
+    async def says_nothing(request: Request) -> JSONResponse:
+        await forever()
+
+    async with (
+        answering(Route("/ask/x", says_nothing, methods=["POST"])) as link,
+        HttpClient() as http,
+    ):
+        there = BotAt(http, link, request_seconds=0.1)
+        with pytest.raises(ServerError, match="did not answer within"):
+            await asyncio.wait_for(there.ask({"question": "What was found?"}), 10)
+
+
+async def test_the_same_question_is_taken_once_the_queue_has_room_again(tmp_path: Path) -> None:
+    async with served(tmp_path, hang=True, running=1) as it, HttpClient() as http:
+        there = BotAt(http, it.link)
+        first = await there.ask({"question": "What was found?", "key": "first-key"})
+        again = {"question": "What else?", "key": "second-key"}
+        for _ in range(2):
+            with pytest.raises(ServerError, match="Too many questions"):
+                await there.ask(again)
+        await there.stop(first)
+        await there.ended(first)
+        taken = await there.ask(again)
+        assert (await there.ask(again)).run == taken.run, "asked twice, taken once"
 
 
 @pytest.mark.parametrize(
