@@ -169,10 +169,22 @@ async def ask_server(asked: Asked, server: str) -> int:
 
 
 def _ask_link(root: Path, server: str) -> str:
-    """The link as given; for an address alone, the link under the key of the workspace here."""
+    """The link as given; for an address alone, the link under the key of the workspace here.
+
+    Raises ``ServerError`` for what is no address.
+    """
     link = server.rstrip("/")
+    try:
+        parts = urlsplit(link)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ServerError(
+            f"--server {server!r} is no address: pass the ask link that `oncall-bot serve` prints, "
+            "https://HOST/ask/…"
+        )
     key = root / STATE_FOLDER / KEY_NAME
-    if "/ask/" in urlsplit(link).path or not key.exists():
+    if "/ask/" in parts.path or not key.exists():
         return link
     return Links(signing_key(key), link).ask()
 

@@ -1,4 +1,4 @@
-"""The command line: ``oncall-bot ask | runs | show | serve | demo-workspace | migrate``.
+"""The command line: ``oncall-bot ask | serve | demo | runs | show | doctor`` and the others.
 
 Owns arguments, exit codes and the words for what goes wrong: 0 answered or done, 1 a failure
 outcome, 2 bad use or configuration. Imports inside the commands, so that each loads what it needs.
@@ -30,6 +30,12 @@ Workspace = Annotated[
     Path,
     typer.Option("--workspace", "-w", metavar="DIR", help="The folder that holds oncall.toml."),
 ]
+Now = Annotated[
+    str,
+    typer.Option(
+        metavar="TIME", help="As if it were this time: 2026-11-29T02:14Z. UTC unless it says else."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 BAD_USE = 2
@@ -41,13 +47,7 @@ LEFT = 130
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know, in your own words.")] = "",
     workspace: Workspace = Path(),
-    now: Annotated[
-        str,
-        typer.Option(
-            metavar="TIME",
-            help="Ask as if it were this time: 2026-11-29T02:14Z. UTC unless it names an offset.",
-        ),
-    ] = "",
+    now: Now = "",
     thread: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Earlier messages, one a line, oldest first."),
@@ -72,7 +72,7 @@ def ask(
     asked = Asked(
         text=question,
         root=workspace.expanduser().absolute(),
-        asked_at=_time(now) if now else datetime.now(UTC),
+        asked_at=_time(now),
         thread=_messages(thread) if thread else (),
         as_json=as_json,
         debug=debug,
@@ -116,7 +116,10 @@ def serve(
     ] = False,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Answer in Slack and serve the trace pages; end what an earlier process left unfinished."""
+    """Answer in Slack and serve the trace pages.
+
+    What an earlier process left unfinished is ended first.
+    """
     from bot.serving import serve as run_serve  # noqa: PLC0415
     from bot.slack.identity import SlackSetupError  # noqa: PLC0415
     from bot.web.server import AddressError  # noqa: PLC0415
@@ -137,7 +140,10 @@ def demo(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Of the local Slack's page.")] = 8065,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Start a local Slack in the browser with a real incident to ask about. No account needed."""
+    """Start a local Slack with a real incident to ask about.
+
+    It opens in the browser and needs no account.
+    """
     from bot.demo import DemoStartError, Ports  # noqa: PLC0415
     from bot.demo import demo as run_demo  # noqa: PLC0415
     from bot.playground.incident import DemoError  # noqa: PLC0415
@@ -151,7 +157,7 @@ def demo(
 
 @app.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
 def playground(arguments: Annotated[list[str] | None, typer.Argument()] = None) -> None:
-    """Start the local Slack alone: `playground --help` lists its options."""
+    """Start the local Slack alone."""
     from bot.playground import main as run_playground  # noqa: PLC0415
 
     raise typer.Exit(run_playground(arguments or []))
@@ -161,16 +167,18 @@ def playground(arguments: Annotated[list[str] | None, typer.Argument()] = None) 
 def doctor(
     workspace: Workspace = Path(),
     model: Annotated[  # noqa: FBT002
-        bool, typer.Option("--model", help="Look at the language models instead of Slack.")
+        bool, typer.Option("--model", help="Look at the language models instead.")
     ] = False,
+    now: Now = "",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Look for what is missing for the bot to work, and name each fix."""
-    from bot.examining import examine_models, examine_slack  # noqa: PLC0415
+    """Name what the bot lacks, in its data and in Slack."""
+    from bot.examining import examine_bot, examine_models  # noqa: PLC0415
 
     root = workspace.expanduser().absolute()
-    work = examine_models if model else examine_slack
-    raise typer.Exit(_run(work(root, as_json=as_json)))
+    if model:
+        raise typer.Exit(_run(examine_models(root, as_json=as_json)))
+    raise typer.Exit(_run(examine_bot(root, _time(now), as_json=as_json)))
 
 
 @app.command("eval")
@@ -210,7 +218,10 @@ def replay(
     workspace: Workspace = Path(),
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Drive a run again from its journal: offline, or live from a step with another model."""
+    """Drive a run again: offline, or live from a step.
+
+    Offline, its journal says what the model and the tools returned.
+    """
     from bot.replaying import fork_run, replay_run  # noqa: PLC0415
 
     root = workspace.expanduser().absolute()
@@ -235,23 +246,36 @@ def compare(
 
 @app.command()
 def manifest(
+    workspace: Annotated[
+        Path | None,
+        typer.Option("--workspace", "-w", metavar="DIR", help="Whose oncall.toml the app is for."),
+    ] = None,
+    http: Annotated[
+        str, typer.Option(metavar="URL", help="Slack posts to this public address of the bot.")
+    ] = "",
+    join: Annotated[  # noqa: FBT002
+        bool, typer.Option("--join", help="Let the bot join channels by itself.")
+    ] = False,
     link: Annotated[  # noqa: FBT002
         bool, typer.Option("--link", help="Print a link that creates the app.")
     ] = False,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Print the Slack app's manifest, to create the app from."""
-    import yaml  # noqa: PLC0415
+    from bot.config import ConfigError  # noqa: PLC0415
+    from bot.preparing import app_of, print_link, print_manifest  # noqa: PLC0415
+    from bot.slack.manifest import JOIN_SCOPE  # noqa: PLC0415
 
-    from bot.slack.manifest import manifest as made  # noqa: PLC0415
-    from bot.slack.manifest import manifest_json, manifest_link  # noqa: PLC0415
-
+    here = workspace or (Path() if Path("oncall.toml").is_file() else None)
+    root = here.expanduser().absolute() if here else None
+    try:
+        made = app_of(root, http, (JOIN_SCOPE,) if join else ())
+    except ConfigError as error:
+        _refuse(str(error))
     if link:
-        typer.echo(manifest_link())
-    elif as_json:
-        typer.echo(manifest_json())
+        print_link(made, as_json=as_json)
     else:
-        typer.echo(yaml.safe_dump(made(), sort_keys=False, allow_unicode=True).rstrip())
+        print_manifest(made, as_json=as_json)
 
 
 @app.command("demo-workspace")
@@ -259,27 +283,14 @@ def demo_workspace(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Make a folder with a real incident to ask about, and say what to ask."""
-    import json  # noqa: PLC0415
-    import shlex  # noqa: PLC0415
-
-    from bot.playground.incident import DemoError, make_demo_workspace  # noqa: PLC0415
+    """Make a folder with a real incident to ask about."""
+    from bot.playground.incident import DemoError  # noqa: PLC0415
+    from bot.preparing import make_demo  # noqa: PLC0415
 
     try:
-        demo = make_demo_workspace(folder.expanduser())
+        make_demo(folder.expanduser(), as_json=as_json)
     except DemoError as error:
         _refuse(str(error))
-    at = demo.asked_at.strftime("%Y-%m-%dT%H:%M:%SZ")
-    command = shlex.join(
-        ["oncall-bot", "ask", demo.question, "--workspace", str(demo.root), "--now", at]
-    )
-    if as_json:
-        told = {"workspace": str(demo.root), "question": demo.question, "asked_at": at}
-        typer.echo(json.dumps({**told, "command": command}, ensure_ascii=False))
-        return
-    typer.echo(f"Made {demo.root}: four services with their repositories, nine deploys and an")
-    typer.echo("incident in checkout. It is 02:14 UTC. Ask:\n")
-    typer.echo(command)
 
 
 @app.command()
@@ -288,21 +299,21 @@ def migrate(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Bring the store's database up to date. `ask` and `serve` do it by themselves."""
-    import json  # noqa: PLC0415
+    from bot.preparing import migrate as run_migrate  # noqa: PLC0415
 
-    from bot.config import load  # noqa: PLC0415
-    from bot.runs.migrate import prepare  # noqa: PLC0415
-    from bot.wiring import database, state_folder  # noqa: PLC0415
+    raise typer.Exit(_run(run_migrate(workspace.expanduser().absolute(), as_json=as_json)))
 
-    async def work() -> int:
-        root = workspace.expanduser().absolute()
-        settings = load(root)
-        state_folder(root)
-        done = prepare(database(root, settings))
-        typer.echo(json.dumps({"done": done}) if as_json else done)
-        return 0
 
-    raise typer.Exit(_run(work()))
+@app.command()
+def erase(
+    run: Annotated[str, typer.Argument(help="A run's id.")],
+    workspace: Workspace = Path(),
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Delete a run with all that is stored of it."""
+    from bot.erasing import erase_run  # noqa: PLC0415
+
+    raise typer.Exit(_run(erase_run(workspace.expanduser().absolute(), run, as_json=as_json)))
 
 
 def main() -> None:
@@ -330,12 +341,12 @@ def _say_fault(
 def _run(work: Coroutine[Any, Any, int]) -> int:
     """Run a command and put what it cannot do in words."""
     from bot.config import ConfigError  # noqa: PLC0415
-    from bot.runs.errors import StoreError  # noqa: PLC0415
+    from bot.runs.errors import NoRunError, StoreError  # noqa: PLC0415
     from tools.workspace import WorkspaceError  # noqa: PLC0415
 
     try:
         return asyncio.run(work)
-    except (ConfigError, StoreError, WorkspaceError) as error:
+    except (ConfigError, NoRunError, StoreError, WorkspaceError) as error:
         _refuse(str(error))
 
 
@@ -349,6 +360,9 @@ def _say(message: str) -> None:
 
 
 def _time(text: str) -> datetime:
+    """The time that was typed; without one, now."""
+    if not text:
+        return datetime.now(UTC)
     try:
         at = datetime.fromisoformat(text.strip())
     except ValueError:

@@ -47,13 +47,15 @@ class Section(BaseModel):
 class WebSettings(Section):
     """Where the pages are served, and ``public_url``, how people reach them.
 
-    ``signing_key`` signs trace links; without it one is made in the state folder.
+    ``signing_key`` signs trace links; without it one is made in the state folder. ``metrics`` serves
+    ``/metrics`` for Prometheus beside the pages.
     """
 
     host: str = "127.0.0.1"
     port: int = Field(default=8410, ge=0, le=65_535)
     public_url: str = Field(default="", pattern=r"^(https?://[^\s/]+(/[^\s]*)?)?$")
     signing_key: SecretStr | None = Field(default=None, min_length=32)
+    metrics: bool = True
 
 
 class StoreSettings(Section):
@@ -120,6 +122,10 @@ def load(root: Path) -> Settings:
     try:
         read = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
+        if root.is_file():
+            raise ConfigError(
+                f"{root} is a file: name the folder that holds {CONFIG_NAME} with --workspace."
+            ) from None
         raise ConfigError(
             f"{file} does not exist: name a folder that holds an {CONFIG_NAME} with --workspace, "
             "or make one to try with `oncall-bot demo-workspace DIR`."

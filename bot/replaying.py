@@ -41,8 +41,6 @@ async def replay_run(root: Path, wanted: str, *, as_json: bool) -> int:
     settings = load(root)
     async with open_store(root, settings) as store:
         run = await find_run(store, wanted)
-        if run is None:
-            return _missing(wanted)
         scope = scope_for(run, settings.slack.bindings)
         done = await replay(_journal(store, run), workbench(root, scope).tools)
     lines = told(done)
@@ -64,8 +62,6 @@ async def fork_run(root: Path, wanted: str, step: int, model: str, *, as_json: b
     clock = Clock()
     async with open_store(root, settings) as store, http_client(settings.model) as client:
         run = await find_run(store, wanted)
-        if run is None:
-            return _missing(wanted)
         named = {e.shown: e for e in settings.model.endpoints}
         if model == RULES:
             chosen: Model = RulesModel()
@@ -102,8 +98,6 @@ async def compare_runs(root: Path, first: str, second: str, *, as_json: bool) ->
         events: list[tuple[Event, ...]] = []
         for wanted in (first, second):
             run = await find_run(store, wanted)
-            if run is None:
-                return _missing(wanted)
             events.append(await _journal(store, run).read())
     compared = comparing.compare(events[0], events[1])
     lines = comparing.told(compared)
@@ -157,8 +151,3 @@ def _show(run: RunRecord, outcome: Outcome, link: str, *, as_json: bool) -> None
 
 def _journal(store: Store, run: RunRecord) -> StoreJournal:
     return StoreJournal(store, run.id, run.epoch, Clock().now)
-
-
-def _missing(wanted: str) -> int:
-    warn(f"there is no run {wanted!r}: `oncall-bot runs` lists them")
-    return MISSING

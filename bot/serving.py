@@ -18,7 +18,11 @@ from pathlib import Path
 from starlette.routing import Route
 
 from bot.config import Settings, load
+from bot.examining import warn_of_the_worst
+from bot.loop.journal import Event
 from bot.loop.stopping import Clock
+from bot.metrics import Metrics, Now
+from bot.runs.counts import reply_counts
 from bot.runs.errors import StoreError
 from bot.runs.links import Links, rotate_key
 from bot.runs.service import RunService
@@ -28,8 +32,9 @@ from bot.telemetry import log_event, log_to
 from bot.terminal import ClosedTerminal, LiveLog, say, warn
 from bot.web.app import create_app
 from bot.web.asking import AskPages, WebSurface
+from bot.web.metrics import metrics_route
 from bot.web.server import WebServer, listen
-from bot.wiring import key_file, links, open_bot
+from bot.wiring import Bot, key_file, links, open_bot
 
 LOOK_AGAIN_SECONDS = 15.0
 """Between two looks for runs of dead processes and replies that did not go out."""
@@ -40,7 +45,13 @@ async def serve(root: Path, *, rotate: bool, as_json: bool) -> int:
     settings = load(root)
     watched = sys.stderr.isatty()
     log_to(sys.stderr, verbose=not watched)
-    observe = LiveLog(sys.stderr) if watched else log_event
+    log = LiveLog(sys.stderr) if watched else log_event
+    metrics = Metrics(settings.model, Clock().monotonic)
+
+    def observe(run: str, event: Event) -> None:
+        metrics.saw(run, event)
+        log(run, event)
+
     if rotate:
         rotate_key(key_file(root))
     at = listen(settings.web.host, settings.web.port)
@@ -52,20 +63,40 @@ async def serve(root: Path, *, rotate: bool, as_json: bool) -> int:
         for note in bot.notes:
             warn(note)
         asking = AskPages(bot.service, made, Clock().now).routes()
-        slack = Route(PATH, requests.take, methods=["POST"])
-        pages = create_app(bot.store, made, Clock(), more=(slack, *asking), trouble=link.trouble)
+        more = [Route(PATH, requests.take, methods=["POST"]), *asking]
+        if settings.web.metrics:
+
+            async def exposed(accept: str) -> tuple[bytes, str]:
+                return metrics.page(accept, await _now(bot, link))
+
+            more.append(metrics_route(exposed))
+        pages = create_app(
+            bot.store, made, Clock(), more=more, trouble=link.trouble, model=settings.model
+        )
         web = WebServer(pages, at)
         await web.start()
         address = f"http://{settings.web.host}:{at.getsockname()[1]}"
+        checking = asyncio.create_task(warn_of_the_worst(root, bot.notes, Clock().now()))
         try:
             await _work(
                 settings, link, bot.service, ended, _Addresses(address, made), as_json=as_json
             )
         finally:
+            checking.cancel()
             await bot.service.close(settings.runs.drain_seconds)
             await link.close()
             await web.stop()
     return 0
+
+
+async def _now(bot: Bot, link: SlackLink) -> Now:
+    """What the metrics say beside the counts."""
+    try:
+        replies = await reply_counts(bot.store)
+    except StoreError:
+        replies = None
+    slack_up = not await link.trouble() if link.is_wanted else None
+    return Now(bot.service.load, replies, slack_up)
 
 
 @dataclass(frozen=True)

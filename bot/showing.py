@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -11,15 +12,20 @@ from bot.asking import as_json as run_as_json
 from bot.config import load
 from bot.costs import cost_of_run
 from bot.loop.journal import EVENT
+from bot.runs.errors import NoRunError
 from bot.runs.journal import StoreJournal
 from bot.runs.records import RunRecord
 from bot.runs.reply_text import reply_text
 from bot.runs.store import Store
 from bot.telemetry import TurnLines
-from bot.terminal import clean, how_it_ended, reply_lines, say, styled, warn
+from bot.terminal import clean, how_it_ended, reply_lines, say, styled
 from bot.wiring import links, open_store
 
+MOST_NAMED = 5
+"""Runs that an ambiguous name is said to mean."""
 _QUESTION_CHARS = 60
+_PART = re.compile(r"[0-9A-Z]{4,25}")
+"""Of an id: a few characters of its beginning, or of its end, as a serving bot's log shows them."""
 
 
 async def list_runs(root: Path, limit: int, *, as_json: bool) -> int:
@@ -42,14 +48,11 @@ async def list_runs(root: Path, limit: int, *, as_json: bool) -> int:
 
 
 async def show_run(root: Path, wanted: str, *, as_json: bool) -> int:
-    """Print one run; the exit code."""
+    """Print one run; the exit code. Raises ``NoRunError``."""
     settings = load(root)
     link = links(root, settings)
     async with open_store(root, settings) as store:
         run = await find_run(store, wanted)
-        if run is None:
-            warn(f"there is no run {wanted!r}: `oncall-bot runs` lists them")
-            return 2
         events = await StoreJournal(store, run.id, run.epoch, _no_clock).read()
         cost = await cost_of_run(store, run, settings.model)
     if as_json:
@@ -74,11 +77,26 @@ async def show_run(root: Path, wanted: str, *, as_json: bool) -> int:
     return 0
 
 
-async def find_run(store: Store, wanted: str) -> RunRecord | None:
-    if wanted == "last":
+async def find_run(store: Store, wanted: str) -> RunRecord:
+    """By its id, its beginning or its end, or the newest for ``last``. Raises ``NoRunError``."""
+    name = wanted.strip().upper()
+    if name == "LAST":
         newest = await store.recent(1)
-        return newest[0] if newest else None
-    return await store.run(wanted.strip().upper())
+        if not newest:
+            raise NoRunError('there is no run yet: ask something with `oncall-bot ask "…"`')
+        return newest[0]
+    ids: tuple[str, ...] = (name,)
+    if _PART.fullmatch(name):
+        ids = await store.ids_like(name, MOST_NAMED + 1)
+    if len(ids) > 1:
+        shown = ", ".join(ids[:MOST_NAMED]) + (", …" if len(ids) > MOST_NAMED else "")
+        raise NoRunError(
+            f"several runs are called {clean(wanted)!r}: {shown}. Write more of the id"
+        )
+    found = await store.run(ids[0]) if ids else None
+    if found is None:
+        raise NoRunError(f"there is no run {clean(wanted)[:60]!r}: `oncall-bot runs` lists them")
+    return found
 
 
 def _line(run: RunRecord, cost: str) -> str:

@@ -178,36 +178,42 @@ def test_a_deploy_that_does_not_exist_is_an_answer(shop: Path) -> None:
     assert "9999 does not exist" in done.stdout
 
 
-def test_asking_takes_under_a_second_and_80_mb_and_loads_no_server(shop: Path) -> None:
-    ask(shop, QUESTION)  # the first one makes the database
+LIBRARIES = "aiosqlite, itsdangerous, pydantic_settings, sqlalchemy.ext.asyncio, structlog, typer"
+"""What asking cannot do without. Loading them measures the machine and what else it has to do."""
+MEASURED = """
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    status = open('/proc/self/status').read()  # ru_maxrss would be the parent's
+    peak = status.split('VmHWM:')[1].split()[0]
+    print(used.ru_utime + used.ru_stime, peak, *heavy & set(sys.modules), file=sys.stderr)
+"""
+
+
+def measured(work: str) -> tuple[float, int]:
+    """CPU seconds and peak kilobytes of a process that does this; no server may be loaded."""
     code = (
         "import resource, sys\n"
-        f"sys.argv = ['oncall-bot', 'ask', {QUESTION!r}, '--workspace', {str(shop)!r},"
-        f" '--now', {AT!r}]\n"
-        "from bot.cli import main\n"
-        "try:\n    main()\nfinally:\n"
-        "    heavy = {'uvicorn', 'starlette', 'slack_bolt', 'httpx', 'alembic', 'jinja2', 'aiohttp'}\n"
-        "    used = resource.getrusage(resource.RUSAGE_SELF)\n"
-        "    status = open('/proc/self/status').read()  # ru_maxrss would be the parent's\n"
-        "    peak = status.split('VmHWM:')[1].split()[0]\n"
-        "    print(used.ru_utime + used.ru_stime, peak, *heavy & set(sys.modules),"
-        " file=sys.stderr)\n"
+        "heavy = {'uvicorn', 'starlette', 'slack_bolt', 'httpx', 'alembic', 'jinja2', 'aiohttp'}\n"
+        f"try:\n    {work}\nfinally:{MEASURED}"
     )
-    measured = []
-    for _ in range(3):
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=environment(),
-            cwd=ROOT,
-        )
-        seconds, kilobytes, *heavy = done.stderr.split()
-        assert heavy == []
-        measured.append((float(seconds), int(kilobytes)))
-    assert min(seconds for seconds, _ in measured) < 1.0, measured
-    assert max(kilobytes for _, kilobytes in measured) <= 80 * 1024, measured
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=True, env=environment(), cwd=ROOT,
+    )  # fmt: skip
+    seconds, kilobytes, *heavy = done.stderr.split()
+    assert heavy == []
+    return float(seconds), int(kilobytes)
+
+
+def test_asking_takes_little_more_than_its_libraries_and_80_mb_and_loads_no_server(
+    shop: Path,
+) -> None:
+    ask(shop, QUESTION)  # the first one makes the database
+    argv = ["oncall-bot", "ask", QUESTION, "--workspace", str(shop), "--now", AT]
+    asking = f"sys.argv = {argv!r}; from bot.cli import main; main()"
+    pairs = [(measured(f"import {LIBRARIES}"), measured(asking)) for _ in range(3)]
+    least, most = min(one for (one, _), _ in pairs), min(own for _, (own, _) in pairs)
+    assert most < 3 * least, pairs
+    assert max(kilobytes for _, (_, kilobytes) in pairs) <= 80 * 1024, pairs
 
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -225,6 +231,9 @@ def test_asking_takes_under_a_second_and_80_mb_and_loads_no_server(shop: Path) -
         (("runs", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
         (("serve", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
         (("migrate", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
+        (("runs", "--workspace", str(ROOT / "README.md")), "is a file: name the folder that"),
+        (("ask", "Why?", "--server", "nope"), "pass the ask link that `oncall-bot serve` prints"),
+        (("erase", "x", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
         (("aks", "Why?"), "No such command"),
         (("ask", "Why?", "--nwo", "x"), "No such option"),
     ],
@@ -296,12 +305,21 @@ def test_migrate_makes_the_database_and_says_so(shop: Path) -> None:
     assert "up to date" in again["done"]
 
 
-def test_help_is_fast_and_names_the_commands() -> None:
-    began = time.monotonic()
-    done = bot("--help")
-    assert time.monotonic() - began < 1.0
-    for command in ("ask", "runs", "show", "serve", "demo-workspace", "migrate"):
+def test_help_names_the_commands_and_loads_nothing_that_is_slow() -> None:
+    code = (
+        "import sys\nsys.argv = ['oncall-bot', '--help']\nfrom bot.cli import main\n"
+        "try:\n    main()\nfinally:\n"
+        "    slow = {'pydantic', 'sqlalchemy', 'structlog', 'httpx', 'slack_sdk', 'starlette'}\n"
+        "    print(*slow & set(sys.modules), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=True, env=environment(), cwd=ROOT,
+    )  # fmt: skip
+    assert done.stderr.strip() == ""
+    for command in ("ask", "runs", "show", "serve", "demo-workspace", "migrate", "erase"):
         assert command in done.stdout
+    assert "..." not in done.stdout.split("Commands:")[1], "each line is short enough to be whole"
 
 
 # --- stopping, crashing, serving ------------------------------------------------------------------
@@ -338,7 +356,8 @@ def test_ctrl_c_stops_the_run_and_prints_what_was_found(shop: Path, tmp_path: Pa
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
-    assert time.monotonic() - began < 2
+    # git hangs for 60 s and the tool's own limit is 10 s: below that, it was Ctrl-C that ended it.
+    assert time.monotonic() - began < 8
     assert process.returncode == 1
     assert out.startswith("No answer. Stopped by Ctrl-C.")
     assert "Check next:" in out

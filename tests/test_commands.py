@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -90,6 +93,122 @@ def test_the_manifest_is_printed_as_yaml_json_and_a_link() -> None:
     assert yaml.safe_load(as_yaml.stdout) == json.loads(as_json.stdout)
     assert yaml.safe_load((ROOT / "manifest.yml").read_text("utf-8")) == json.loads(as_json.stdout)
     assert bot("manifest", "--link").stdout.startswith("https://api.slack.com/apps?new_app=1")
+
+
+def test_the_manifest_is_what_the_settings_and_the_options_need(tmp_path: Path) -> None:
+    def made(*argv: str) -> tuple[str | None, bool]:
+        told = json.loads(bot("manifest", "--json", *argv).stdout)
+        urls = {
+            told["settings"][name].get("request_url")
+            for name in ("event_subscriptions", "interactivity")
+        }
+        (url,) = urls
+        assert told["settings"]["socket_mode_enabled"] is (url is None)
+        return url, "channels:join" in told["oauth_config"]["scopes"]["bot"]
+
+    root = str(tmp_path)
+    (tmp_path / "oncall.toml").write_text(
+        '[slack]\ntransport = "http"\nchannels = ["inc-*"]\njoin_channels = true\n'
+    )
+    assert made() == (None, False)
+    assert made("--join", "--http", "https://a.test/") == ("https://a.test/slack/events", True)
+    missing = bot("manifest", "-w", root)
+    assert missing.returncode == 2
+    assert "--http https://HOST" in missing.stderr
+    assert made("-w", root, "--http", "https://b.test") == ("https://b.test/slack/events", True)
+    with (tmp_path / "oncall.toml").open("a") as file:
+        file.write('[web]\npublic_url = "https://c.test/bot"\n')
+    assert made("-w", root) == ("https://c.test/bot/slack/events", True)
+    link = bot("manifest", "-w", root, "--link").stdout
+    assert "c.test%2Fbot%2Fslack%2Fevents" in link
+    wrong = bot("manifest", "--http", "a.test")
+    assert wrong.returncode == 2
+    assert "write it like https://" in wrong.stderr
+
+
+def test_a_run_goes_by_a_part_of_its_id_unless_several_do(demo: tuple[str, list[str]]) -> None:
+    root, runs = demo
+    assert bot("show", runs[0][-5:].lower(), "-w", root).returncode == 0
+    several = bot("show", runs[0][:4], "-w", root)
+    assert several.returncode == 2
+    assert all(run in several.stderr for run in runs)
+    for wrong in ("", "%", "zzzz", runs[0][:3], f"{runs[0]}0"):
+        none = bot("show", wrong, "-w", root)
+        assert none.returncode == 2
+        assert "`oncall-bot runs` lists them" in none.stderr
+
+
+def test_an_erased_run_leaves_no_byte_in_the_store_and_that_is_said(tmp_path: Path) -> None:
+    root = str(tmp_path / "demo")
+    bot("demo-workspace", root)
+    secret = "Was it the heliotrope release?"
+    run = json.loads(bot("ask", secret, "-w", root, "--now", AT, "--json").stdout)["run"]
+    kept = json.loads(bot("ask", "Who deployed web last?", "-w", root, "--json").stdout)["run"]
+
+    def stored() -> bytes:
+        files = (tmp_path / "demo" / ".oncall").glob("oncall.db*")
+        return b"".join(file.read_bytes() for file in files if file.is_file())
+
+    assert b"heliotrope" in stored()
+    assert bot("erase", "last", "-w", root).returncode == 2
+    done = bot("erase", run, "-w", root)
+    assert done.returncode == 0
+    assert re.search(rf'Erased run {run} \("{re.escape(secret)}"\): \d+ events', done.stdout)
+    assert b"heliotrope" not in stored()
+    assert bot("show", run, "-w", root).returncode == 2
+    assert bot("show", kept, "-w", root).returncode == 0
+    assert bot("erase", run, "-w", root).returncode == 2
+    fork = json.loads(bot("replay", kept, "--from", "1", "-w", root, "--json").stdout)["run"]
+    told = json.loads(bot("erase", kept, "-w", root, "--json").stdout)
+    assert told["forks"] == [fork]
+    assert told["erased"]["replies"] == 1
+
+
+def test_a_run_that_another_version_recorded_hides_no_other_run(tmp_path: Path) -> None:
+    root = str(tmp_path / "demo")
+    bot("demo-workspace", root)
+    for question in ("Who deployed web last?", "What changed in deploy 4471?"):
+        bot("ask", question, "-w", root, "--now", AT)
+    with closing(sqlite3.connect(tmp_path / "demo" / ".oncall" / "oncall.db")) as store, store:
+        store.execute("UPDATE events SET body = '{}' WHERE run = (SELECT max(id) FROM runs)")
+    listed = bot("runs", "-w", root)
+    assert (listed.returncode, len(listed.stdout.splitlines())) == (0, 2)
+    for command in (
+        ("show", "last"),
+        ("replay", "last", "--from", "1"),
+        ("compare",) + ("last",) * 2,
+    ):
+        done = bot(*command, "-w", root)
+        assert done.returncode == 2
+        assert "was recorded by another version of the bot" in done.stderr
+
+
+def test_a_serving_bot_names_the_worst_that_its_data_lacks(tmp_path: Path) -> None:
+    (tmp_path / "deploys.jsonl").write_text("not json\n")
+    (tmp_path / "oncall.toml").write_text("")
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot", "serve", "-w", str(tmp_path)],
+        cwd=ROOT, text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        env={**os.environ, "ONCALL_WEB__PORT": "0"},
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        said = [process.stderr.readline() for _ in range(3)]
+        process.terminate()
+        rest = process.stderr.read()
+    assert "no incidents are known" in said[0]
+    assert "no service is known: add [services.NAME]" in said[1]
+    assert "deploys.jsonl line 1 is not JSON: skipped: correct it in deploys.jsonl" in said[2]
+    assert "Traceback" not in rest
+
+
+def test_the_doctor_looks_at_the_workspace_s_data_too(demo: tuple[str, list[str]]) -> None:
+    root, _ = demo
+    found = json.loads(bot("doctor", "-w", root, "--now", AT, "--json").stdout)
+    assert [one["check"] for one in found if one["fix"]] == ["bot token"]
+    early = bot("doctor", "-w", root, "--now", "2026-11-29T01:00Z")
+    assert "3 records of deploys.jsonl dated in the future" in early.stdout
+    unknown = json.loads(bot("doctor", "--model", "-w", root, "--json").stdout)
+    assert (unknown["model"], unknown["level"]) == ("rules", "ok")
 
 
 def test_the_doctor_says_what_to_do_without_tokens_and_without_a_model(

@@ -100,7 +100,8 @@ def test_a_file_that_is_not_there_or_not_text_is_said(tmp_path: Path) -> None:
     assert "name a folder that holds an oncall.toml with --workspace" in refusal(tmp_path)
     (tmp_path / "oncall.toml").write_bytes(b"\xff\xfe\x00")
     assert "is not UTF-8 text" in refusal(tmp_path)
-    assert "does not exist" in refusal(tmp_path / "oncall.toml")
+    assert "is a file: name the folder" in refusal(tmp_path / "oncall.toml")
+    assert "does not exist" in refusal(tmp_path / "oncall.toml" / "deeper")
 
 
 def test_a_variable_wins_over_the_file_key_by_key(

@@ -10,7 +10,7 @@ from tools.base import Arguments, CallContext, Status, Tool, ToolError, ToolResu
 from tools.diffs import changed_files, line_counts
 from tools.git import GitError, one_line, safe_text, utc_seconds
 from tools.records import TextRead
-from tools.repositories import Place, Repositories
+from tools.repositories import Place, Repositories, ServiceName
 from tools.sources.base import SourceError
 from tools.wording import clean, clock, plural
 
@@ -19,9 +19,7 @@ _MESSAGE: Final = 4_000
 
 
 class GetCommitArguments(Arguments):
-    service: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="Name or alias."
-    )
+    service: ServiceName
     ref: Annotated[str, Field(min_length=1, max_length=200)] = Field(
         description="SHA, tag or deploy number."
     )

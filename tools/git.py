@@ -254,11 +254,6 @@ class Git:
             raise self._failure(bytes(collector.err))
         return code == 0
 
-    async def merge_base(self, a: str, b: str) -> str | None:
-        """Return the best common ancestor, ``None`` if the two have none."""
-        raw = await self.run("merge-base", checked_ref(a), checked_ref(b), ok_codes=(0, 1))
-        return raw.split()[0].decode("ascii") if raw else None
-
     async def is_shallow(self) -> bool:
         """Whether history was cut off when the repository was cloned."""
         return (await self.run("rev-parse", "--is-shallow-repository")).strip() == b"true"

@@ -1,8 +1,7 @@
 """Every deploy that the sources know, in time order, and what people call each of them.
 
-Owns resolving a number, SHA, tag, id or URL to deploys, the base of a deploy and the last one of a
-service. It never guesses: it returns every match. Knows no tool and no clock; who asks leaves out
-what lies after the question.
+Owns resolving a number, SHA, tag, id or URL to deploys, and the base of a deploy. It never guesses:
+it returns every match. Knows no tool and no clock; who asks leaves out what lies after the question.
 """
 
 from __future__ import annotations
@@ -165,31 +164,6 @@ class DeployHistory:
     async def base_of(self, deploy: Deploy) -> Deploy | None:
         """The previous successful deploy of the same service and environment, or ``None``."""
         return (await self.timeline()).base_of(deploy)
-
-    async def last_of(
-        self,
-        service: str,
-        environment: str | None = None,
-        before: datetime | None = None,
-        ordinal: int = 1,
-    ) -> Deploy | None:
-        """The newest deploy of a service (``ordinal`` 2: the one before it), failed ones left out.
-
-        ``before`` is inclusive. Without an environment: production, or the service's only one.
-        """
-        index = await self.timeline()
-        name = await self.canonical(service)
-        lanes = [env for lane_service, env in index.lanes if lane_service == name]
-        if name is None or not lanes:
-            return None
-        chosen = environment or (DEFAULT_ENVIRONMENT if DEFAULT_ENVIRONMENT in lanes else lanes[0])
-        counted = [
-            deploy
-            for deploy in index.lanes.get((name, chosen), [])
-            if deploy.status not in (DeployStatus.FAILURE, DeployStatus.CANCELLED)
-            and (before is None or (deploy.at is not None and deploy.at <= before))
-        ]
-        return counted[-ordinal] if 1 <= ordinal <= len(counted) else None
 
     # --- finding ---------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from tools.base import Arguments, CallContext, Status, Tool, ToolError, ToolResu
 from tools.catalog import closest
 from tools.git import GitError, one_line, safe_text
 from tools.records import TextRead
-from tools.repositories import Place, Repositories, inside
+from tools.repositories import Place, Ref, Repositories, ServiceName, inside
 from tools.sources.base import SourceError
 from tools.wording import clean, listed
 
@@ -23,15 +23,11 @@ _RANGE: Final = re.compile(r"^(\d{1,7})(?:-(\d{1,7}))?$")
 
 
 class ReadFileArguments(Arguments):
-    service: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="Name or alias."
-    )
+    service: ServiceName
     path: Annotated[str, Field(min_length=1, max_length=1_000)] = Field(
         description="As get_diff's file list shows it."
     )
-    ref: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="Deploy number, SHA or tag."
-    )
+    ref: Ref
     lines: str = Field(
         default=f"1-{_FIRST}",
         max_length=20,

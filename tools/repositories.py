@@ -9,6 +9,9 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from tools.base import ToolError
 from tools.catalog import Catalog, closest
@@ -16,6 +19,14 @@ from tools.git import Git, GitError
 from tools.history import DeployHistory
 from tools.records import Service
 from tools.wording import clean, listed
+
+ServiceName: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=200, description="Name or alias.")
+]
+Ref: TypeAlias = Annotated[
+    str, Field(min_length=1, max_length=200, description="Deploy number, SHA or tag.")
+]
+"""What names a repository and a commit, in the arguments of every tool that reads one."""
 
 
 @dataclass(frozen=True)

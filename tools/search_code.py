@@ -13,7 +13,7 @@ from pydantic import Field
 from tools.base import Arguments, CallContext, Status, Tool, ToolError, ToolResult
 from tools.git import Git, GitError, safe_text
 from tools.records import TextRead
-from tools.repositories import Repositories, inside
+from tools.repositories import Ref, Repositories, ServiceName, inside
 from tools.sources.base import SourceError
 from tools.wording import clean, plural
 
@@ -27,15 +27,11 @@ _NESTED: Final = re.compile(r"\)[*+{]|\\[1-9]|\{\d*,?\d{4,}|\(\?")
 
 
 class SearchCodeArguments(Arguments):
-    service: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="Name or alias."
-    )
+    service: ServiceName
     pattern: Annotated[str, Field(min_length=2, max_length=200)] = Field(
         description="Literal text; with regex=true a POSIX extended regex."
     )
-    ref: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="Deploy number, SHA or tag."
-    )
+    ref: Ref
     path: Annotated[str, Field(min_length=1, max_length=1_000)] | None = Field(
         default=None, description="Only this file or folder."
     )

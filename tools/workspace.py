@@ -200,23 +200,26 @@ def _known_keys(section: tuple[str, ...]) -> tuple[str, ...]:
 def _services(
     settings: Mapping[str, ServiceSettings], root: Path
 ) -> tuple[list[Service], list[str]]:
-    services, notes = [], []
-    for name, one in settings.items():
-        repo = (root / Path(one.repo).expanduser()).resolve() if one.repo else None
-        if repo is not None and not repo.is_dir():
-            notes.append(f"the repository of {name} is missing: looked for it in {repo}")
-        services.append(
-            Service(
-                name=name,
-                repo=str(repo) if repo else None,
-                path=one.path.strip("/"),
-                aliases=tuple(one.aliases),
-                depends_on=tuple(one.depends_on),
-                owner=one.owner,
-                rollback=one.rollback,
-            )
+    services = [
+        Service(
+            name=name,
+            repo=str((root / Path(one.repo).expanduser()).resolve()) if one.repo else None,
+            path=one.path.strip("/"),
+            aliases=tuple(one.aliases),
+            depends_on=tuple(one.depends_on),
+            owner=one.owner,
+            rollback=one.rollback,
         )
-    return services, notes
+        for name, one in settings.items()
+    ]
+    return services, [note for note in map(missing_repository, services) if note]
+
+
+def missing_repository(service: Service) -> str | None:
+    """A sentence about a repository that is not where it should be."""
+    if service.repo is None or Path(service.repo).is_dir():
+        return None
+    return f"the repository of {service.name} is missing: looked for it in {service.repo}"
 
 
 def _deploy_source(

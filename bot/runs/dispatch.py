@@ -25,6 +25,14 @@ class QueueLimits:
     waiting_seconds: float = 120.0
 
 
+@dataclass(frozen=True)
+class Load:
+    """Jobs that run now, and jobs that wait for their turn."""
+
+    running: int
+    waiting: int
+
+
 class LocalDispatcher:
     def __init__(self, limits: QueueLimits) -> None:
         self._limits = limits
@@ -55,6 +63,10 @@ class LocalDispatcher:
         task = asyncio.create_task(self._run(turn, job), name=f"run {key}")
         self._tasks[key] = task
         task.add_done_callback(lambda done: self._ended(key, done))
+
+    @property
+    def load(self) -> Load:
+        return Load(self._running, len(self._turns))
 
     def has(self, key: str) -> bool:
         return key in self._tasks
@@ -105,4 +117,4 @@ class LocalDispatcher:
         del self._tasks[key]
         self._turns.pop(key, None)
         if not task.cancelled() and (error := task.exception()):
-            _log.error("job_failed", run=key, error=str(error))
+            _log.error("job_failed", run=key, exc_info=error)

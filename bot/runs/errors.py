@@ -1,7 +1,7 @@
 """What can go wrong with the store, in words for a person.
 
-Owns the one exception that leaves ``bot.runs`` for its users, and the translation of database
-errors to it. Knows no statement.
+Owns the exceptions that leave ``bot.runs`` for its users, and the translation of database errors
+to them. Knows no statement.
 """
 
 from __future__ import annotations
@@ -9,6 +9,10 @@ from __future__ import annotations
 
 class StoreError(Exception):
     """The store cannot be used now. The message says what to do."""
+
+
+class NoRunError(Exception):
+    """The run that was named is not there, or not in that state. The message says what to do."""
 
 
 def in_words(error: BaseException, where: str) -> str:
@@ -26,6 +30,11 @@ def in_words(error: BaseException, where: str) -> str:
         return f"{where} cannot be written: give this user write access to it and its folder."
     if "full" in text:
         return f"The disk of {where} is full: free some space and try again."
+    if "ioerr" in text or "i/o error" in text:
+        return (
+            f"The disk of {where} does not take or give what it should: look whether it is full "
+            "or broken, then try again."
+        )
     if "locked" in text or "busy" in text:
         return f"{where} is locked by another process: wait until that is done and try again."
     if "cantopen" in text or "unable to open" in text:

@@ -165,7 +165,7 @@ class StoreJournal:
             ) from error
 
     async def blob(self, digest: str) -> str:
-        async with self._store.transaction() as connection:
+        async with self._store.reading() as connection:
             found = await connection.execute(
                 select(BLOBS.c.body).where(BLOBS.c.run == self._run, BLOBS.c.hash == digest)
             )
@@ -176,7 +176,7 @@ class StoreJournal:
 
     async def blobs(self) -> Mapping[str, str]:
         """All blobs of the run at once, for a reader of the whole trace."""
-        async with self._store.transaction() as connection:
+        async with self._store.reading() as connection:
             rows = await connection.execute(
                 select(BLOBS.c.hash, BLOBS.c.body).where(BLOBS.c.run == self._run)
             )

@@ -58,7 +58,7 @@ def signing_key(file: Path) -> str:
         key = file.read_text(encoding="ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise StoreError(
-            f"The signing key {file} cannot be used ({error}): "
+            f"The signing key {file} cannot be used ({_why(error)}): "
             "check the folder's permissions, or remove the file to make a new key."
         ) from error
     if len(key) < _MIN_KEY:
@@ -67,6 +67,10 @@ def signing_key(file: Path) -> str:
             "(links made so far stop working)."
         )
     return key
+
+
+def _why(error: OSError | UnicodeDecodeError) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else "it is no text"
 
 
 def rotate_key(file: Path) -> None:

@@ -44,7 +44,8 @@ class Ask:
     """A question as a surface hands it over.
 
     ``origin_key`` names the message for all time ("slack:T1:C1:1700000000.000100"), ``seen_keys``
-    the deliveries of it (event ids). ``address`` is what the surface needs to reply after a crash.
+    the deliveries of it (event ids), where it is delivered again by itself. ``address`` is what the
+    surface needs to reply after a crash.
     """
 
     origin_key: str

@@ -64,9 +64,19 @@ def reply_text(outcome: Outcome, seconds: float | None) -> ReplyText:
 def _facts(outcome: Outcome, seconds: float | None) -> tuple[str, ...]:
     steps = f"{outcome.steps} step{'' if outcome.steps == 1 else 's'}"
     took = () if seconds is None else (f"{seconds:.1f} s",)
-    by_rules = isinstance(outcome, Answer) and outcome.model == RULES
-    who = ("answered by rules, no language model",) if by_rules else ()
-    return (steps, *took, *who)
+    return (steps, *took, *_who(outcome))
+
+
+def _who(outcome: Outcome) -> tuple[str, ...]:
+    """Which model it was, where that is not the one that people expect."""
+    answered = isinstance(outcome, Answer)
+    if answered and outcome.model == RULES:
+        return ("answered by rules, no language model",)
+    if outcome.instead_of:
+        return (
+            f"{'answered by' if answered else 'asked'} {outcome.model} instead of {outcome.instead_of}",
+        )
+    return ()
 
 
 def _answer(answer: Answer, facts: tuple[str, ...]) -> ReplyText:

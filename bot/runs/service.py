@@ -6,6 +6,7 @@ them: what it needs is given when it is made.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -19,20 +20,21 @@ from bot.loop import engine
 from bot.loop.journal import Event, FencedError, RunEnded, RunStarted
 from bot.loop.limits import Limits, StopReason
 from bot.loop.outcome import Failure, Outcome
-from bot.loop.question import MAX_QUESTION, parse
+from bot.loop.question import parse
 from bot.loop.stopping import Clock, Stop
 from bot.loop.toolbox import Redactor, Toolbox
 from bot.loop.wire import Model
+from bot.runs.accepting import new_run
 from bot.runs.again import Again
 from bot.runs.closing import interrupted
-from bot.runs.dispatch import LocalDispatcher, QueueLimits
+from bot.runs.dispatch import Load, LocalDispatcher, QueueLimits
 from bot.runs.feed import Feed
-from bot.runs.ids import new_run_id
 from bot.runs.journal import StoredByOtherVersionError, StoreJournal
 from bot.runs.owner import Owner
 from bot.runs.records import Ask, ReplyState, RunRecord, RunState
 from bot.runs.store import Store
 from bot.runs.surface import Gone, NotPostedError, Posted, Surface
+from bot.runs.watching import AbortWatch
 
 _log = structlog.get_logger(__name__)
 
@@ -42,8 +44,6 @@ CATCH_UP_SECONDS = 0.2
 """How long a reply waits for the watchers of its run."""
 LINGER_SECONDS = 5.0
 """How long watchers may go on after the reply."""
-MAX_THREAD = 50
-"""Messages of the thread that are kept, the newest."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Duplicate:
 
 @dataclass(frozen=True)
 class QueueFull:
-    """Too many runs wait. Told once a message: a notice, not a run."""
+    """Too many runs wait. A notice, not a run: told once for a message with deliveries."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,7 @@ class RunService:
         queue: QueueLimits,
         clock: Clock,
         observe: Callable[[str, Event], None] = _unseen,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._store = store
         self._owner = owner
@@ -142,6 +143,7 @@ class RunService:
         self._dispatcher = LocalDispatcher(queue)
         self._again = Again(clock.monotonic)
         self._stops: dict[str, Stop] = {}
+        self._watch = AbortWatch(store, lambda: bool(self._stops), self._stop, sleep)
         self._closing = False
 
     @property
@@ -152,9 +154,22 @@ class RunService:
         """A surface that came up later, or anew. Its unfinished runs are resumed from now on."""
         self._surfaces[surface.name] = surface
 
+    @property
+    def longest_seconds(self) -> float:
+        """From acceptance to the end: what a run may wait, then what it may take."""
+        return self._queue.waiting_seconds + self._limits.deadline_seconds
+
+    @property
+    def load(self) -> Load:
+        return self._dispatcher.load
+
     def ahead(self, run: str) -> int:
         """How many questions have their turn before this run; 0 once it is worked on."""
         return self._dispatcher.ahead(run)
+
+    def works_on(self, run: str) -> bool:
+        """Whether this process has the run: it waits for its turn here, or is worked on."""
+        return self._dispatcher.has(run)
 
     # --- intake --------------------------------------------------------------------------------
 
@@ -164,10 +179,11 @@ class RunService:
             return Closing()
         keys = (ask.origin_key, *ask.seen_keys)
         if not self._dispatcher.reserve():
-            new = await self._store.first_seen(keys, self._clock.now())
-            return QueueFull() if new else Duplicate(await self._store.find(*keys))
+            return await self._no_room(ask, keys)
         try:
-            run = self._new_run(ask)
+            run = new_run(
+                ask, self._redactor(), self._workspace, self._owner.name, self._clock.now()
+            )
             if not await self._store.accept(run, ask.seen_keys):
                 return Duplicate(await self._store.find(*keys))
             self._dispatch(run)
@@ -175,26 +191,14 @@ class RunService:
         finally:
             self._dispatcher.release()
 
-    def _new_run(self, ask: Ask) -> RunRecord:
-        """The run as stored: redacted first (M19). One character too many says that it was cut."""
-        redactor = self._redactor()
-        now = self._clock.now()
-        return RunRecord(
-            id=new_run_id(now),
-            origin_key=ask.origin_key,
-            surface=ask.surface,
-            address=ask.address,
-            workspace=self._workspace,
-            question=redactor.text(_storable(ask.text))[: MAX_QUESTION + 1],
-            thread=tuple(
-                redactor.text(_storable(text))[:MAX_QUESTION] for text in ask.thread[-MAX_THREAD:]
-            ),
-            asked_at=ask.asked_at,
-            accepted_at=now,
-            state=RunState.ACCEPTED,
-            epoch=0,
-            owner=self._owner.name,
-        )
+    async def _no_room(self, ask: Ask, keys: Sequence[str]) -> Duplicate | QueueFull:
+        """Told once for a message that is delivered again by itself, each time to who asks again."""
+        known = await self._store.find(*keys)
+        if known is not None:
+            return Duplicate(known)
+        if ask.seen_keys and not await self._store.first_seen(keys, self._clock.now()):
+            return Duplicate(None)
+        return QueueFull()
 
     async def find(self, *keys: str) -> RunRecord | None:
         """The run that one of these keys (origin, delivery, debug thread) leads to."""
@@ -210,9 +214,7 @@ class RunService:
         """Stop a run at once. The first one counts; a post in flight is not cut (M25)."""
         stop = self._stops.get(run)
         first = stop is not None and stop.cut is None
-        if stop is not None:
-            stop.abort(by)
-            self._dispatcher.hurry(run)
+        self._stop(run, by)
         stored = await self._store.request_abort(run, by)
         if stored is None:
             return UnknownRun()
@@ -220,9 +222,19 @@ class RunService:
             return AlreadyFinished(stored)
         return Aborting(stored, stored.abort_requested_by or by)
 
+    def _stop(self, run: str, by: str) -> None:
+        """Stop it if it is at work or waits here."""
+        if (stop := self._stops.get(run)) is not None:
+            stop.abort(by)
+            self._dispatcher.hurry(run)
+
     async def close(self, drain_seconds: float) -> None:
         """Take no more questions, let the runs end, and close those that do not with a failure."""
         self._closing = True
+        await self._end_runs(drain_seconds)
+        await self._watch.close()
+
+    async def _end_runs(self, drain_seconds: float) -> None:
         if await self._dispatcher.drain(drain_seconds):
             return
         for run, stop in tuple(self._stops.items()):
@@ -258,6 +270,7 @@ class RunService:
             return
         self._stops[run.id] = Stop(self._clock, math.inf)
         self._dispatcher.start(run.id, lambda: self._job(run))
+        self._watch.start()
 
     # --- the job -------------------------------------------------------------------------------
 
@@ -282,7 +295,8 @@ class RunService:
             return
         feed = Feed(
             lambda: self._guarded(surface.started(run)),
-            lambda event: self._guarded(self._show(run, event, surface)),
+            lambda event: self._guarded(surface.saw(run, event)),
+            lambda event: self._guarded(self._noted(run.id, event)),
         )
         try:
             self._set(stop, run, known)
@@ -357,9 +371,8 @@ class RunService:
                 return
         self._again.settled(run.id)
 
-    async def _show(self, run: RunRecord, event: Event, surface: Surface) -> None:
-        self._observe(run.id, event)
-        await surface.saw(run, event)
+    async def _noted(self, run: str, event: Event) -> None:
+        self._observe(run, event)
 
     async def _guarded(self, work: Awaitable[T]) -> T | _Fault:
         """The one boundary of a job: what fails inside is logged here and never shown."""
@@ -380,8 +393,3 @@ class RunService:
 def _was_aborted(run: RunRecord) -> bool:
     """Whether a stop ended the run. One that was first may see its end before it is noted itself."""
     return isinstance(run.outcome, Failure) and run.outcome.reason is StopReason.ABORTED
-
-
-def _storable(text: str) -> str:
-    """Text that every database takes: no NUL, no half of a surrogate pair."""
-    return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")

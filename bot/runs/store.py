@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +38,7 @@ from bot.runs.closing import interrupted
 from bot.runs.errors import StoreError, in_words
 from bot.runs.migrate import BUSY_SECONDS
 from bot.runs.records import Reply, ReplyState, RunRecord, RunState
-from bot.runs.schema import INTAKE, REPLIES, RUNS
+from bot.runs.schema import BLOBS, EVENTS, FEEDBACK, INTAKE, REPLIES, RUNS
 from bot.runs.writer import Writer
 
 OF_ANOTHER_VERSION = "It was stored by another version of the bot and cannot be shown."
@@ -47,6 +48,16 @@ SEEN_FOR: Final = timedelta(hours=24)
 """How long a delivery is remembered; Slack sends one again within the hour."""
 
 _REPLY = tuple(column.label(f"reply_{column.name}") for column in REPLIES.c if column.name != "run")
+
+
+@dataclass(frozen=True)
+class Erased:
+    """How much of a run there was."""
+
+    events: int
+    blobs: int
+    replies: int
+    feedback: int
 
 
 class Store:
@@ -210,6 +221,16 @@ class Store:
             )
         return await self.run(run)
 
+    async def aborts(self) -> Mapping[str, str]:
+        """Who asked to stop which run, of all runs that have not ended, by their ids."""
+        going_on = (RunState.ACCEPTED.value, RunState.RUNNING.value)  # so that the index serves
+        query = select(RUNS.c.id, RUNS.c.abort_requested_by).where(
+            RUNS.c.state.in_(going_on), RUNS.c.abort_requested_by.is_not(None)
+        )
+        async with self.reading() as connection:
+            rows = (await connection.execute(query)).all()
+        return {row.id: row.abort_requested_by for row in rows}
+
     async def remember(self, run: RunRecord, news: Mapping[str, str]) -> None:
         """Add to the run's address, for the one who takes it over. Raises ``FencedError``."""
         async with self.transaction() as connection:
@@ -245,11 +266,39 @@ class Store:
                 .values(state=state.value, reference=reference)
             )
 
-    async def erase(self, run: str) -> bool:
-        """Delete a run with all that it has. ``False`` if there is none."""
+    async def erase(self, run: str) -> Erased | None:
+        """Delete a run with all that it has, also its bytes in the file. ``None`` if there is none."""
         async with self.transaction() as connection:
+            counts = [
+                (await connection.execute(delete(table).where(table.c.run == run))).rowcount
+                for table in (EVENTS, BLOBS, REPLIES, FEEDBACK)
+            ]
             erased = await connection.execute(delete(RUNS).where(RUNS.c.id == run))
-        return erased.rowcount > 0
+        if erased.rowcount == 0:
+            return None
+        async with self.reading() as connection:  # out of the write-ahead log too
+            await connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        return Erased(*counts)
+
+    async def forks(self, run: str) -> tuple[str, ...]:
+        """The ids of the runs that were forked from it, oldest first."""
+        made = select(RUNS.c.id).where(
+            RUNS.c.origin_key.startswith(f"fork:{run}:", autoescape=True)
+        )
+        return await self._ids(made.order_by(RUNS.c.id))
+
+    async def ids_like(self, part: str, limit: int) -> tuple[str, ...]:
+        """The ids that begin or end with it, newest first."""
+        fits = or_(
+            RUNS.c.id.startswith(part, autoescape=True), RUNS.c.id.endswith(part, autoescape=True)
+        )
+        return await self._ids(
+            select(RUNS.c.id).where(fits).order_by(RUNS.c.id.desc()).limit(limit)
+        )
+
+    async def _ids(self, query: Select[Any]) -> tuple[str, ...]:
+        async with self.reading() as connection:
+            return tuple((await connection.execute(query)).scalars())
 
     async def _one(self, query: Select[Any]) -> RunRecord | None:
         found = await self._all(query)
@@ -267,6 +316,7 @@ def _set_up(connection: Any, record: object) -> None:
     cursor = connection.cursor()
     cursor.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
     cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA secure_delete=ON")
     cursor.close()
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,6 +111,7 @@ async def serving(
     limits: Limits | None = None,
     queue: QueueLimits | None = None,
     clock: Clock | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncIterator[RunService]:
     """One process's service; leaving it is an orderly end without patience."""
     async with opened(database) as store:
@@ -125,6 +127,7 @@ async def serving(
                 limits=limits or Limits(),
                 queue=queue or QueueLimits(),
                 clock=clock or Clock(),
+                sleep=sleep,
             )
             try:
                 yield service

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import stat
 import subprocess
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+import structlog
 
 from bot.loop.limits import StopReason
 from bot.loop.outcome import Answer, Cited, Claim, Established, Failure, Proposal
@@ -20,6 +22,7 @@ from bot.runs.errors import StoreError
 from bot.runs.links import Links, rotate_key, signing_key
 from bot.runs.owner import Owner
 from bot.runs.reply_text import Point, Source, reply_text
+from bot.telemetry import log_to
 from tools.records import Confidence
 
 ROOT = Path(__file__).parent.parent.parent
@@ -146,6 +149,27 @@ async def test_a_job_that_fails_tells_who_waits_and_frees_its_place() -> None:
         await dispatcher.wait("a")
     assert not dispatcher.has("a")
     assert dispatcher.reserve()
+
+
+async def test_the_log_says_where_a_job_failed(tmp_path: Path) -> None:
+    dispatcher = LocalDispatcher(QueueLimits())
+
+    async def fail() -> None:
+        raise StoreError("the disk is full")
+
+    log_to(tmp_path / "log", verbose=False)
+    try:
+        dispatcher.start("a", fail)
+        with pytest.raises(StoreError):
+            await dispatcher.wait("a")
+        await asyncio.sleep(0)
+    finally:
+        structlog.reset_defaults()
+    (line,) = (tmp_path / "log").read_text("utf-8").splitlines()
+    told = json.loads(line)
+    assert (told["event"], told["run"]) == ("job_failed", "a")
+    assert "StoreError: the disk is full" in told["exception"]
+    assert "in fail" in told["exception"]
 
 
 async def test_jobs_that_wait_when_all_is_cut_never_run() -> None:

@@ -139,6 +139,7 @@ async def test_a_watcher_that_fails_or_is_slow_neither_breaks_nor_delays_the_rep
 # --- stopping -----------------------------------------------------------------------------------
 
 
+@pytest.mark.alone
 async def test_a_stop_cancels_the_tool_at_once_and_the_reply_says_what_was_found(
     database: Path,
 ) -> None:
@@ -172,6 +173,7 @@ async def test_a_stop_cancels_the_tool_at_once_and_the_reply_says_what_was_found
     assert len(channel.replies) == 1
 
 
+@pytest.mark.alone
 async def test_a_question_that_waits_in_the_queue_can_be_stopped_too(database: Path) -> None:
     slow = Slow()
     channel = Channel()
@@ -196,9 +198,30 @@ async def test_a_full_queue_is_told_once_a_message_and_makes_no_run(database: Pa
     ) as service:
         await accepted(service, key="m1")
         await accepted(service, key="m2")
-        assert isinstance(await service.accept(ask("m3")), QueueFull)
-        assert isinstance(await service.accept(ask("m3")), Duplicate)
+        assert isinstance(await service.accept(ask("m3", seen_keys=("e1",))), QueueFull)
+        assert isinstance(await service.accept(ask("m3", seen_keys=("e2",))), Duplicate)
         assert len(await service.store.recent(10)) == 2
+
+
+async def test_who_asks_again_by_himself_after_a_full_queue_has_a_new_chance(
+    database: Path,
+) -> None:
+    slow = Slow()
+    channel = Channel()
+    async with serving(
+        database, channel, Lookup(slow), queue=QueueLimits(running=1, waiting=0)
+    ) as service:
+        first = await accepted(service, key="m1")
+        assert isinstance(await service.accept(ask("m2")), QueueFull)
+        assert isinstance(await service.accept(ask("m2")), QueueFull)
+        again = await service.accept(ask("m1"))
+        assert isinstance(again, Duplicate)
+        assert again.run is not None
+        assert again.run.id == first.id
+        await service.abort(first.id, "ada")
+        await service.wait(first.id)
+        await accepted(service, key="m2")
+        assert isinstance(await service.accept(ask("m2")), Duplicate)
 
 
 async def test_a_question_that_waited_too_long_is_closed_with_a_reason(database: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
@@ -160,6 +161,24 @@ async def test_appends_at_the_same_time_get_their_own_numbers(database: Path) ->
         with closing(sqlite3.connect(database)) as connection:
             numbers = [n for (n,) in connection.execute("SELECT sequence FROM events ORDER BY 1")]
         assert numbers == list(range(1, 11))
+
+
+@pytest.mark.alone
+async def test_what_is_stored_is_read_while_others_write(database: Path) -> None:
+    async with opened(database) as store:
+        run = await claimed(store)
+        log = journal(store, run)
+        await log.append([STARTED], {blob_hash("x"): "x"})
+        with closing(sqlite3.connect(database)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            async with asyncio.timeout(2):
+                assert await log.blob(blob_hash("x")) == "x"
+                assert await log.read() == (STARTED,)
+        async with store.transaction() as connection, asyncio.timeout(2):
+            await connection.execute(text("UPDATE runs SET model = 'x'"))
+            assert await log.blob(blob_hash("x")) == "x"
+            assert set(await log.blobs()) == {blob_hash("x")}
+            assert await log.read() == (STARTED,)
 
 
 async def test_a_blob_is_kept_once_compressed_and_whole(database: Path) -> None:

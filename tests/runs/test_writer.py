@@ -34,6 +34,7 @@ async def begun(store: Store) -> StoreJournal:
     return journal
 
 
+@pytest.mark.alone
 async def test_an_append_waits_for_another_process_and_nothing_else_waits_with_it(
     database: Path,
 ) -> None:

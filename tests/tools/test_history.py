@@ -100,20 +100,6 @@ async def test_the_base_is_the_previous_success_of_service_and_environment(shop:
     assert await history.base_of(base) is None
 
 
-async def test_the_last_deploy_leaves_out_what_failed_or_came_later(shop: Shop) -> None:
-    shop.release("web", 4472, HOUR / 4, {"a": "2"}, status="failed")
-    shop.release("web", 4473, -HOUR, {"a": "3"})
-    history = _history(shop)
-    last = await history.last_of("frontend", before=NOW)
-    assert last is not None
-    assert last.number == 4470
-    assert await history.last_of("web", before=NOW, ordinal=2) is None
-    newest = await history.last_of("web")
-    assert newest is not None
-    assert newest.number == 4473
-    assert await history.last_of("nobody") is None
-
-
 async def test_order_in_the_file_does_not_matter(shop: Shop) -> None:
     expected = [one.number for one in await _history(shop).all()]
     shop.deploys.reverse()

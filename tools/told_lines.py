@@ -1,0 +1,66 @@
+"""The few changed lines of one deploy that speak the incident's words.
+
+Owns choosing them; which words are telling comes from the corpus of all candidates. They say what a
+change does where no setting or signature does. Knows no ranking.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from tools.corpus import Found
+from tools.evidence import ChangeText
+from tools.records import Side, ToldLine
+from tools.symptoms import Haystack
+from tools.wording import clean
+
+MOST = 3
+LINES_READ = 30_000
+TERMS_SOUGHT = 10
+LONGEST = 120
+"""Characters of a line that are shown."""
+_COMMENT = re.compile(r"^\s*(?:#(?!define|include)|//|/?\*|--|;|<!--|\"\"\")")
+_COMMENT_WORTH = 0.6
+"""A comment says what it is about, code what it does."""
+
+
+def told_lines(text: ChangeText | None, found: Sequence[Found]) -> tuple[ToldLine, ...]:
+    """The lines that hold the most of what was found, the most telling first; no two the same."""
+    if text is None:
+        return ()
+    sought = [one for one in found if text.changes(one.term)][:TERMS_SOUGHT]
+    scored = [
+        (score, -at, line)
+        for at, line in enumerate(islice(_lines(text), LINES_READ))
+        if (score := _score(line, sought)) > 0
+    ]
+    scored.sort(key=lambda one: (-one[0], -one[1]))
+    shown: dict[str, ToldLine] = {}
+    for _, _, line in scored:
+        said = line.model_copy(update={"text": clean(line.text.replace("`", "'"), LONGEST)})
+        shown.setdefault(said.text, said)
+        if len(shown) == MOST:
+            break
+    return tuple(shown.values())
+
+
+def _lines(text: ChangeText) -> Iterator[ToldLine]:
+    for diff in text.diffs:
+        for side, lines in ((Side.ADDED, diff.added_lines), (Side.REMOVED, diff.removed_lines)):
+            for line in lines:
+                if (bare := line.strip()) and len(bare) <= LONGEST * 4:
+                    yield ToldLine(path=diff.change.path, side=side, text=bare)
+
+
+def _score(line: ToldLine, sought: Sequence[Found]) -> float:
+    lower = line.text.lower()
+    inside = [one for one in sought if one.term.needle in lower]
+    if not inside:
+        return 0.0
+    stack = Haystack.of(line.text)
+    worth = sum(one.worth for one in inside if stack.count(one.term))
+    if len(line.text) > LONGEST:
+        worth *= 0.5
+    return worth * (_COMMENT_WORTH if _COMMENT.match(line.text) else 1.0)
