@@ -74,30 +74,53 @@ class VirtualClock(Clock):
 
 
 class RealClock(Clock):
-    """Ticks with the machine's monotonic clock, from a chosen moment of world time."""
+    """Ticks with the machine's monotonic clock, from a chosen moment of world time.
+
+    One timer for all sleepers, set for the first of them: a jump costs those that it wakes only.
+    """
 
     def __init__(self, start: float) -> None:
         self._start = start
         self._began = time.monotonic()
-        self._jumped = asyncio.Event()
+        self._order = itertools.count()
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._timer: asyncio.TimerHandle | None = None
 
     def now(self) -> float:
         return self._start + time.monotonic() - self._began
 
     async def sleep(self, seconds: float) -> None:
-        due = self.now() + seconds
-        while (left := due - self.now()) > 0:
-            jumped = self._jumped
-            try:
-                await asyncio.wait_for(jumped.wait(), timeout=left)
-            except TimeoutError:
-                return
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        woken = asyncio.get_running_loop().create_future()
+        sleeper = (self.now() + seconds, next(self._order), woken)
+        heapq.heappush(self._sleepers, sleeper)
+        if self._sleepers[0] is sleeper:
+            self._set_timer()
+        await woken
 
     async def advance(self, seconds: float) -> None:
         self._start += seconds
-        jumped, self._jumped = self._jumped, asyncio.Event()
-        jumped.set()
+        self._wake()
         await asyncio.sleep(0)
+
+    def _wake(self) -> None:
+        """Wake those whose time has come, and forget those who were cancelled."""
+        now = self.now()
+        while self._sleepers and (self._sleepers[0][0] <= now or self._sleepers[0][2].done()):
+            woken = heapq.heappop(self._sleepers)[2]
+            if not woken.done():
+                woken.set_result(None)
+        self._set_timer()
+
+    def _set_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._sleepers:
+            left = max(0.0, self._sleepers[0][0] - self.now())
+            self._timer = asyncio.get_running_loop().call_later(left, self._wake)
 
 
 async def _let_others_run() -> None:

@@ -156,6 +156,20 @@ class Events:
             if "member_joined_channel" in app.events
         ]
 
+    def shared(self, channel: Channel) -> list[Delivery]:
+        """`channel_shared`: another organisation, the last of the list, reads the channel now."""
+        event: Json = {
+            "type": "channel_shared",
+            "connected_team_id": channel.shared_with[-1],
+            "channel": channel.id,
+            "event_ts": self._world.new_ts(self._clock.now()),
+        }
+        return [
+            self._put(app, event, channel)
+            for app in self._apps_in(channel)
+            if "channel_shared" in app.events
+        ]
+
     def created(self, channel: Channel) -> list[Delivery]:
         """`channel_created`, which Slack sends for public channels whoever is in them."""
         event = {

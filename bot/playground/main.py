@@ -36,7 +36,7 @@ def run(
     """Serve a playground until a signal; the exit code. `now` overrides the seed's time (ISO)."""
     try:
         read = read_seed(seed)
-        start = parse_time(now) if now else read.now.timestamp()
+        start = _time(now) if now else read.now.timestamp()
         world = build_world(read)
         sock = listen(host, port)
     except PortInUseError as error:
@@ -77,6 +77,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         virtual_clock=options.clock == "virtual",
         fault_seed=options.fault_seed,
     )
+
+
+def _time(text: str) -> float:
+    """Raises ValueError."""
+    try:
+        return parse_time(text)
+    except ValueError:
+        raise ValueError(f"--now {text!r} is no time: write it like 2026-11-29T02:14Z") from None
 
 
 def _fail(message: str, code: int) -> int:

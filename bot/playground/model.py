@@ -45,6 +45,8 @@ class User:
     real_name: str
     role: Role
     team: str
+    display_name: str = ""
+    """What others see; those who chose none, as most, are shown by their real name."""
     title: str = ""
     color: str = "4a154b"
     bot_id: str | None = None

@@ -222,7 +222,9 @@ class People:
             raise NotAllowedError(f"{who.name} is in the channel already")
         joined = self._world.join(where.id, who.id)
         self._feed.touch()
-        return self._events.joined(joined, who.id, self.user(inviter).id if inviter else None)
+        shared = () if joined.shared_with == where.shared_with else self._events.shared(joined)
+        told = self._events.joined(joined, who.id, self.user(inviter).id if inviter else None)
+        return [*shared, *told]
 
     def kick(self, user: str, channel: str) -> Channel:
         return self._changed(self._world.leave(self.channel(channel).id, self.user(user).id))

@@ -8,29 +8,68 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Awaitable, Collection, Mapping
+from dataclasses import dataclass
+from typing import assert_never
 
 import structlog
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.runs.records import RunRecord, RunState
 from bot.runs.service import Aborting, RunService
-from bot.slack.access import Allowed, may_ask
+from bot.slack.access import Allowed, Denied, Ignored, Why, may_ask
 from bot.slack.address import DEBUG_CHANNEL, DEBUG_TS, SURFACE, Address
 from bot.slack.calls import Make, Ok, Web
 from bot.slack.events import Reacted, SessionStopped
 from bot.slack.identity import Identity
 from bot.slack.people import People
 from bot.slack.settings import SlackSettings
+from bot.slack.tasks import Tasks
 
 _log = structlog.get_logger(__name__)
 
 LOOKUP_SECONDS = 5.0
 NAME_SECONDS = 0.3
 """How long the asker's own stop waits for the asker's name."""
+WHISPER_SECONDS = 30.0
+"""A whisper may come twice: only they see it, and they may have missed the first."""
+NOT_YOURS = (
+    "I go on: only the one who asked, and the people who were named for it, can stop this question."
+)
+NO_MEMBER = "I go on: only members of this workspace can stop me."
+STRANGE = "I go on: I could not find out who you are. Try again in a minute."
 _STOP_WORDS = re.compile(
     r"(?:please\s+)?(?:stop|abort|cancel|halt)(?:\s+(?:it|that|this|now|please))*[\s.!]*",
     re.IGNORECASE,
 )
+
+
+@dataclass(frozen=True)
+class Taking:
+    """A question that is being taken just now: checked and read, not yet committed."""
+
+    channel: str
+    root: str
+    task: asyncio.Task[None]
+
+
+@dataclass(frozen=True)
+class _At:
+    """Where somebody stopped something, so where they are told that they may not."""
+
+    channel: str
+    ts: str
+    user: str
+
+
+@dataclass(frozen=True)
+class _By:
+    name: str
+
+
+@dataclass(frozen=True)
+class _NotAllowed:
+    why: str
 
 
 def is_stop(text: str, emojis: Collection[str]) -> bool:
@@ -46,14 +85,16 @@ class Stops:
         web: Web,
         people: People,
         settings: SlackSettings,
-        at_work: Mapping[str, asyncio.Task[None]],
+        tasks: Tasks,
+        at_work: Mapping[str, Taking],
     ) -> None:
-        """``at_work`` holds the messages that are being taken just now, by their keys."""
+        """``at_work`` holds the questions that are being taken just now, by their keys."""
         self._service = service
         self._identity = identity
         self._web = web
         self._people = people
         self._settings = settings
+        self._tasks = tasks
         self._at_work = at_work
 
     async def reaction(self, reacted: Reacted) -> None:
@@ -63,24 +104,44 @@ class Stops:
         if reacted.user == self._identity.bot_user:
             return
         key = self._identity.key(reacted.channel, reacted.ts)
-        if taking := self._at_work.get(key):
-            await asyncio.wait({taking})
+        at = _At(reacted.channel, reacted.ts, reacted.user)
+        await self._taken([taking for k in (key, pointed(key)) if (taking := self._at_work.get(k))])
         run = await self._service.find(key)
         if run is not None and run.surface == SURFACE and self._is_target(run, reacted):
-            await self._stop(run, reacted.user)
+            await self._stop(run, at)
 
     async def session(self, stopped: SessionStopped) -> None:
         await self.thread(stopped.channel, stopped.thread_ts, stopped.user)
 
     async def thread(self, channel: str, thread_ts: str, user: str) -> bool:
-        """Stop what runs in a thread; whether there was anything."""
+        """Stop what runs in a thread; whether there was anything.
+
+        What is being taken just now is waited for, after what runs already was stopped.
+        """
+        at = _At(channel, thread_ts, user)
+        found = await self._stop_running(at)
+        taking = [t for t in self._at_work.values() if (t.channel, t.root) == (channel, thread_ts)]
+        if not taking:
+            return found
+        await self._taken(taking)
+        return await self._stop_running(at) or found
+
+    async def _taken(self, taking: Collection[Taking]) -> None:
+        """Wait for them. Raises what one of them raised: its question, and so this stop, come again."""
+        if taking:
+            done, _ = await asyncio.wait({one.task for one in taking})
+            for task in done:
+                if not task.cancelled() and (error := task.exception()):
+                    raise error
+
+    async def _stop_running(self, at: _At) -> bool:
         running = [
             run
             for run in await self._service.store.unfinished((SURFACE,))
-            if run.state is not RunState.ENDED and _is_in(run, channel, thread_ts)
+            if run.state is not RunState.ENDED and _is_in(run, at.channel, at.ts)
         ]
         for run in running:
-            await self._stop(run, user)
+            await self._stop(run, at)
         return bool(running)
 
     def _is_target(self, run: RunRecord, reacted: Reacted) -> bool:
@@ -89,30 +150,54 @@ class Stops:
         debug = (run.address.get(DEBUG_CHANNEL), run.address.get(DEBUG_TS))
         return at in {(where.channel, where.ts), debug}
 
-    async def _stop(self, run: RunRecord, user: str) -> None:
+    async def _stop(self, run: RunRecord, at: _At) -> None:
         if run.state is RunState.ENDED:
             return
-        by = await self._who(run, user)
-        if by is None:
-            _log.info("stop_not_allowed", run=run.id, user=user)
-            return
-        match await self._service.abort(run.id, by):
-            case Aborting():
-                _log.info("stopped", run=run.id, user=user)
-            case _:
-                _log.info("stop_came_late", run=run.id, user=user)
+        match await self._who(run, at.user):
+            case _By(name=name):
+                match await self._service.abort(run.id, name):
+                    case Aborting():
+                        _log.info("stopped", run=run.id, user=at.user)
+                    case _:
+                        _log.info("stop_came_late", run=run.id, user=at.user)
+            case _NotAllowed(why=why):
+                _log.info("stop_not_allowed", run=run.id, user=at.user, why=why)
+                await self._refuse(run, at, why)
+            case None:
+                _log.info("stop_ignored", run=run.id, user=at.user)
 
-    async def _who(self, run: RunRecord, user: str) -> str | None:
-        """The name of somebody whose stop counts; ``None`` for anybody else, also in doubt."""
+    async def _refuse(self, run: RunRecord, at: _At, why: str) -> None:
+        """Told to the one who tried, and to nobody else; once a run, also over restarts."""
+        where = Address.of(run)
+        if at.channel == where.channel:  # the emoji may stand on a question inside a thread
+            at = _At(where.channel, where.thread_ts, at.user)
+        key = f"slack:refused-stop:{run.id}:{at.user}"
+        if await self._service.store.first_seen((key,), self._web.clock.now()):
+            self._tasks.start(self._whisper(at, why), f"refused stop {run.id}")
+
+    async def _whisper(self, at: _At, words: str) -> None:
+        called = await self._web.persist(_only_to(self._web, at, words), WHISPER_SECONDS)
+        if not isinstance(called, Ok):
+            _log.info("refused_stop_not_told", user=at.user, why=str(called))
+
+    async def _who(self, run: RunRecord, user: str) -> _By | _NotAllowed | None:
+        """Whose stop it is, or why it does not count; ``None`` for bots, who are told nothing."""
         if user == Address.of(run).user:
             person = await self._people.person(user, NAME_SECONDS)
-            return person.name if person else "the asker"
+            return _By(person.name if person else "the asker")
         match may_ask(self._identity.homes, (), await self._people.person(user, LOOKUP_SECONDS)):
             case Allowed(person=member):
-                everyone = self._settings.stop_by == "everyone"
-                return member.name if everyone or await self._in_group(user) else None
-            case _:
+                if self._settings.stop_by == "everyone" or await self._in_group(user):
+                    return _By(member.name)
+                return _NotAllowed(NOT_YOURS)
+            case Denied(why=Why.STRANGE):
+                return _NotAllowed(STRANGE)
+            case Denied():
+                return _NotAllowed(NO_MEMBER)
+            case Ignored():
                 return None
+            case verdict:
+                assert_never(verdict)
 
     async def _in_group(self, user: str) -> bool:
         group = self._settings.stop_group
@@ -124,6 +209,20 @@ class Stops:
             case trouble:
                 _log.warning("stop_group_unknown", group=group, why=str(trouble))
                 return False
+
+
+def pointed(key: str) -> str:
+    """The key of a question that somebody asked by pointing at the message with this key."""
+    return f"{key}:pointed"
+
+
+def _only_to(web: Web, at: _At, words: str) -> Make:
+    def post() -> Awaitable[AsyncSlackResponse]:
+        return web.client.chat_postEphemeral(
+            channel=at.channel, user=at.user, thread_ts=at.ts, text=words
+        )
+
+    return post
 
 
 def _is_in(run: RunRecord, channel: str, thread_ts: str) -> bool:

@@ -26,10 +26,11 @@ from slack_bolt.authorization import AuthorizeResult
 from bot.loop.stopping import Clock
 from bot.runs.links import Links
 from bot.runs.service import RunService
-from bot.slack.abort import Stops
+from bot.slack.abort import Stops, Taking
 from bot.slack.calls import Limited, Ok, Refused, Sleep, Unknown, Web
 from bot.slack.channels import Channels
 from bot.slack.client import library_log, web_client
+from bot.slack.debug_thread import SURE_SECONDS
 from bot.slack.doctor import Finding, examine
 from bot.slack.feedback import FeedbackClicks
 from bot.slack.fixes import fix_for
@@ -130,9 +131,11 @@ class SlackApp:
         self.surface.open(service)
         service.add_surface(self.surface)
         people = People(self._web)
-        at_work: dict[str, asyncio.Task[None]] = {}
+        at_work: dict[str, Taking] = {}
         self.surface.progress.is_busy = lambda: len(at_work) > BUSY_AT
-        stops = Stops(service, self.identity, self._web, people, self._settings, at_work)
+        stops = Stops(
+            service, self.identity, self._web, people, self._settings, self._tasks, at_work
+        )
         intake = Intake(
             service=service,
             identity=self.identity,
@@ -156,6 +159,7 @@ class SlackApp:
             channels=self._channels,
             joining=Joining(self._web, self._channels, self._settings, self._tasks),
             feedback=FeedbackClicks(service.store, self.identity, self._web, people, self._tasks),
+            tasks=self._tasks,
         )
         listen(bolt, heard)
         match self._settings.transport:
@@ -196,7 +200,8 @@ class SlackApp:
 
     async def _tell_team(self, text: str) -> bool:
         """Post to the debug channel; one that outsiders read is not told."""
-        channel = self._channels.find(self._settings.debug_channel)
+        found = self._channels.find(self._settings.debug_channel)
+        channel = found and await self._channels.sure(found.id, LOAD_SECONDS, SURE_SECONDS)
         if channel is None or channel.is_shared:
             return False
         client = self._web.client

@@ -6,6 +6,7 @@ channel that was created a minute ago is known by its name (M26). What follows i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -59,23 +60,28 @@ class Channels:
 
     async def channel(self, channel: str, seconds: float) -> Channel | None:
         """Fresh where Slack says in time, else the last that was heard, else ``None``."""
+        return await self.sure(channel, seconds, FRESH_SECONDS) or self.known(channel)
+
+    async def sure(self, channel: str, seconds: float, age: float) -> Channel | None:
+        """As it was at most ``age`` seconds ago; ``None`` where Slack does not say in time."""
         kept = self._known.get(channel)
-        if kept and self._web.clock.monotonic() - kept[0] <= FRESH_SECONDS:
+        if kept and self._web.clock.monotonic() - kept[0] <= age:
             return kept[1]
         match await self._web.persist(_info(self._web, channel), seconds):
             case Ok(data=data):
                 return self._keep(read_channel(data.get("channel") or {}))
             case trouble:
                 _log.warning("channel_unknown", channel=channel, why=str(trouble))
-                return kept[1] if kept else None
+                return None
 
     def created(self, event: Mapping[str, Any]) -> Channel:
         """A public channel was created: its name is known before anybody asks in it."""
         return self._keep(read_channel({"is_channel": True, **(event.get("channel") or {})}))
 
-    def forget(self, channel: str) -> None:
+    def doubt(self, channel: str) -> None:
         """Something about it changed: ask again when it is needed."""
-        self._known.pop(channel, None)
+        if kept := self.known(channel):
+            self._known[channel] = (-math.inf, kept)
 
     def _keep(self, channel: Channel) -> Channel:
         self._known[channel.id] = (self._web.clock.monotonic(), channel)

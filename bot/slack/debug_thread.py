@@ -47,6 +47,8 @@ MAX_POST = 3_500
 GAP_SECONDS = 1.0
 """Between two messages of ours in one channel: Slack allows one a second."""
 LOOKUP_SECONDS = 10.0
+SURE_SECONDS = 60.0
+"""How old Slack's word may be on who reads the debug channel; an event says it sooner."""
 _MAX_THOUGHT = 1_200
 _MAX_LINE = 300
 
@@ -110,15 +112,25 @@ class DebugThreads:
             return
         root = await self._root(run, channel, remember)
         while root is not None and (text := await _all_that_waits(thread.queue)):
+            now = await self._channel_for(run)
+            if now is None or now.id != channel.id:  # outsiders came to read it meanwhile
+                _log.info("debug_thread_ended", run=run.id, channel=channel.id)
+                return
             if not await self._add(channel.id, root, text):
                 return
 
     async def _channel_for(self, run: RunRecord) -> Channel | None:
-        """Where this run may be shown, in the public debug channel or in the private one."""
+        """Where this run may be shown, in the public debug channel or in the private one.
+
+        ``None`` also where Slack does not say who can read it.
+        """
         asked_in = await self._channels.channel(Address.of(run).channel, LOOKUP_SECONDS)
         names = (self._settings.debug_channel, self._settings.private_debug_channel)
         for name in names:
-            debug = self._channels.find(name) if name else None
+            found = self._channels.find(name) if name else None
+            if found is None:
+                continue
+            debug = await self._channels.sure(found.id, LOOKUP_SECONDS, SURE_SECONDS)
             private_only = name == self._settings.private_debug_channel
             if debug is None or (private_only and not debug.is_private):
                 continue

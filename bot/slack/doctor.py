@@ -23,8 +23,7 @@ from bot.slack.channels import Channel, joined_channels
 from bot.slack.client import web_client
 from bot.slack.fixes import fix_for
 from bot.slack.identity import read_identity
-from bot.slack.joining import SCOPE as JOIN_SCOPE
-from bot.slack.manifest import BOT_SCOPES
+from bot.slack.manifest import BOT_SCOPES, JOIN_SCOPE
 from bot.slack.settings import SlackSettings
 
 SECONDS = 10.0

@@ -11,8 +11,10 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-PATH = "/slack/events"
-"""Events, buttons and shortcuts alike."""
+from bot.bodies import body_within
+from bot.slack.manifest import EVENTS_PATH
+
+PATH = EVENTS_PATH
 MAX_BODY = 1_000_000
 
 
@@ -35,7 +37,7 @@ class Requests:
     async def take(self, request: Request) -> Response:
         if self._bolt is None:
             return PlainTextResponse("not ready", 503)
-        body = await _bounded(request)
+        body = await body_within(request.stream(), MAX_BODY)
         if body is None:
             return PlainTextResponse("too large", 413)
         answer = await self._bolt.async_dispatch(
@@ -50,13 +52,3 @@ class Requests:
             answer.status,
             media_type=answer.first_headers().get("content-type"),
         )
-
-
-async def _bounded(request: Request) -> bytes | None:
-    """The body, or ``None`` if it is longer than anything that Slack sends."""
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BODY:
-            return None
-    return body

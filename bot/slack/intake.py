@@ -17,7 +17,7 @@ import structlog
 from bot.loop.question import MAX_QUESTION
 from bot.runs.records import Ask
 from bot.runs.service import Accepted, Closing, Duplicate, QueueFull, RunService
-from bot.slack.abort import Stops, is_stop
+from bot.slack.abort import Stops, Taking, is_stop, pointed
 from bot.slack.access import Allowed, Denied, Ignored, Verdict, Why, may_ask, may_ask_here, sentence
 from bot.slack.address import SURFACE, Address
 from bot.slack.bindings import Unsure, scope_of
@@ -64,9 +64,9 @@ class Intake:
         settings: SlackSettings,
         now: Callable[[], datetime],
         asked_at: AskedAt,
-        at_work: dict[str, asyncio.Task[None]],
+        at_work: dict[str, Taking],
     ) -> None:
-        """``at_work`` holds the messages that are being taken just now, by their keys."""
+        """``at_work`` gets the questions that are being taken just now, by their keys."""
         self._service = service
         self._identity = identity
         self._web = web
@@ -80,24 +80,34 @@ class Intake:
         self._now = now
         self._asked_at = asked_at
         self._at_work = at_work
+        self._deliveries: dict[str, asyncio.Task[None]] = {}
 
     async def message(self, said: Said) -> None:
         """Take one delivery of a message. Deliveries that come meanwhile wait for the first one."""
         key = self._key(said)
-        task = self._at_work.get(key)
+        task = self._deliveries.get(key)
         if task is None:
-            task = self._at_work[key] = self._tasks.start(self._take(said, key), f"intake {key}")
-            task.add_done_callback(lambda _: self._at_work.pop(key, None))
+            task = self._tasks.start(self._take(said, key), f"intake {key}")
+            self._deliveries[key] = task
+            if not self._is_stop(self._text(said)):  # stops wait for questions, not for stops
+                self._at_work[key] = Taking(said.channel, said.root, task)
+            task.add_done_callback(lambda _: self._taken(key))
         await asyncio.shield(task)
+
+    def _taken(self, key: str) -> None:
+        del self._deliveries[key]
+        self._at_work.pop(key, None)
 
     def _key(self, said: Said) -> str:
         """A message may be a question itself, and once more be pointed at by somebody."""
         key = self._identity.key(said.channel, said.ts)
-        return f"{key}:pointed" if said.pointed else key
+        return pointed(key) if said.pointed else key
 
     async def _take(self, said: Said, key: str) -> None:
         keys = (key, said.delivery)
-        if said.user == self._identity.bot_user or await self._service.find(*keys) is not None:
+        if said.user == self._identity.bot_user:
+            return
+        if self._needs_slack(said) and await self._service.find(*keys) is not None:
             return
         if said.pointed and not said.direct and not await self._is_member_of(said.channel):
             if await self._service.store.first_seen(keys[1:], self._now()):
@@ -114,6 +124,10 @@ class Intake:
                 await self._read(said, keys)
             case verdict:
                 assert_never(verdict)
+
+    def _needs_slack(self, said: Said) -> bool:
+        """Whether Slack has to be asked before the commit, which finds a double by itself."""
+        return said.root != said.ts or self._people.known(said.user) is None
 
     async def _is_member_of(self, channel: str) -> bool:
         """A shortcut can be used where the bot is not; a private channel it does not even see."""
@@ -138,13 +152,19 @@ class Intake:
 
     async def _read(self, said: Said, keys: tuple[str, ...]) -> None:
         """What an allowed person wants: help, a stop, or an answer."""
-        text = clean(plain_text(said.text, self._name, self._identity.bot_user)).strip()
+        text = self._text(said)
         if not text:
             await self._tell(said, keys, HELP)
-        elif is_stop(text, self._settings.stop_emojis):
+        elif self._is_stop(text):
             await self._stop(said, keys)
         else:
             await self._ask(said, keys, text)
+
+    def _text(self, said: Said) -> str:
+        return clean(plain_text(said.text, self._name, self._identity.bot_user)).strip()
+
+    def _is_stop(self, text: str) -> bool:
+        return is_stop(text, self._settings.stop_emojis)
 
     async def _stop(self, said: Said, keys: tuple[str, ...]) -> None:
         """Stop first: a delivery that comes again after a crash must still find its stop undone."""

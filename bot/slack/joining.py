@@ -16,7 +16,6 @@ from bot.slack.tasks import Tasks
 
 _log = structlog.get_logger(__name__)
 
-SCOPE = "channels:join"
 JOIN_SECONDS = 60.0
 
 
@@ -35,10 +34,15 @@ class Joining:
         ):
             self._tasks.start(self._join(channel.id, channel.name), f"join {channel.id}")
 
+    def invited(self, channel: str) -> None:
+        """The bot is in a channel from now on: its name is needed before anybody asks in it."""
+        self._channels.doubt(channel)
+        self._tasks.start(self._channels.channel(channel, JOIN_SECONDS), f"look at {channel}")
+
     async def _join(self, channel: str, name: str) -> None:
         match await self._web.persist(_joining(self._web, channel), JOIN_SECONDS):
             case Ok():
-                self._channels.forget(channel)
+                self._channels.doubt(channel)
                 _log.info("channel_joined", channel=channel, name=name)
             case Refused() as refused:
                 _log.warning("channel_not_joined", channel=channel, fix=fix_for(refused))

@@ -21,10 +21,17 @@ from bot.slack.identity import Identity
 from bot.slack.intake import Intake
 from bot.slack.joining import Joining
 from bot.slack.manifest import ASK_ABOUT_THIS
+from bot.slack.tasks import Tasks
 
 _log = structlog.get_logger(__name__)
 
 Body = Mapping[str, Any]
+
+CLICK_SECONDS = 1.5
+"""How long a click may be worked on before it is acknowledged: after three, Slack calls it failed.
+
+It is sent once only, so what fails sooner stays unacknowledged and is seen by the one who clicked.
+"""
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,7 @@ class Heard:
     channels: Channels
     joining: Joining
     feedback: FeedbackClicks
+    tasks: Tasks
 
 
 def listen(bolt: AsyncApp, to: Heard) -> None:
@@ -50,11 +58,11 @@ def listen(bolt: AsyncApp, to: Heard) -> None:
             await to.intake.message(heard)
 
     async def on_shortcut(body: Body, ack: AsyncAck) -> None:
-        await to.intake.message(pointed_at(body))
+        await to.tasks.within(CLICK_SECONDS, to.intake.message(pointed_at(body)), "shortcut")
         await ack()
 
     async def on_feedback(body: Body, ack: AsyncAck) -> None:
-        await to.feedback.take(clicked(body))
+        await to.tasks.within(CLICK_SECONDS, to.feedback.take(clicked(body)), "feedback")
         await ack()
 
     async def on_reaction(body: Body) -> None:
@@ -68,8 +76,15 @@ def listen(bolt: AsyncApp, to: Heard) -> None:
         to.joining.created(event)
 
     async def on_member_joined(event: Body) -> None:
+        channel = str(event.get("channel", ""))
         if event.get("user") == to.identity.bot_user:
-            to.channels.forget(str(event.get("channel", "")))
+            to.joining.invited(channel)
+        elif event.get("team") not in to.identity.homes:
+            to.channels.doubt(channel)
+
+    async def on_shared(event: Body) -> None:
+        """People of another organisation came or went: who can read it is asked anew."""
+        to.channels.doubt(str(event.get("channel", "")))
 
     async def on_home_opened() -> None:
         """Subscribed because Slack's agent view needs it; there is nothing to show."""
@@ -85,6 +100,8 @@ def listen(bolt: AsyncApp, to: Heard) -> None:
     bolt.event("agent_session_stopped")(on_session_stopped)
     bolt.event("channel_created")(on_channel_created)
     bolt.event("member_joined_channel")(on_member_joined)
+    bolt.event("channel_shared")(on_shared)
+    bolt.event("channel_unshared")(on_shared)
     bolt.event("app_home_opened")(on_home_opened)
     bolt.message_shortcut(ASK_ABOUT_THIS)(on_shortcut)
     bolt.action(USEFUL)(on_feedback)

@@ -7,7 +7,9 @@ paste it; a test keeps them equal. The doctor checks granted scopes against it.
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, assert_never
 from urllib.parse import urlencode
 
 BOT_SCOPES: Final = (
@@ -32,18 +34,40 @@ BOT_EVENTS: Final = (
     "app_home_opened",
     "app_mention",
     "channel_created",
+    "channel_shared",
+    "channel_unshared",
     "member_joined_channel",
     "message.im",
     "reaction_added",
 )
+JOIN_SCOPE: Final = "channels:join"
+"""For a bot that joins channels by itself."""
+EVENTS_PATH: Final = "/slack/events"
+"""Where Slack posts events, clicks and shortcuts, under the bot's public address."""
 ASK_ABOUT_THIS: Final = "ask_about_this"
 """The message shortcut's callback id."""
 _DESCRIPTION = "Answers on-call questions about incidents and deploys, with evidence."
 _QUESTION = "Which service caused the checkout incident, and what changed in deploy 4471?"
 
 
-def manifest() -> dict[str, Any]:
-    """For Socket Mode. An app-level token with ``connections:write`` is made by hand."""
+@dataclass(frozen=True)
+class OverSocket:
+    """The bot opens the connection. An app-level token with ``connections:write`` is made by hand."""
+
+
+@dataclass(frozen=True)
+class OverHttp:
+    """Slack posts to the bot. ``url`` is where: PUBLIC_URL/slack/events."""
+
+    url: str
+
+
+Transport: TypeAlias = OverSocket | OverHttp
+
+
+def manifest(over: Transport = OverSocket(), more_scopes: Sequence[str] = ()) -> dict[str, Any]:
+    """For Slack to make the app from, or to change it to."""
+    requests = _requests(over)
     return {
         "_metadata": {"major_version": 1, "minor_version": 1},
         "display_information": {
@@ -74,22 +98,33 @@ def manifest() -> dict[str, Any]:
                 ],
             },
         },
-        "oauth_config": {"scopes": {"bot": list(BOT_SCOPES)}},
+        "oauth_config": {"scopes": {"bot": sorted({*BOT_SCOPES, *more_scopes})}},
         "settings": {
-            "event_subscriptions": {"bot_events": list(BOT_EVENTS)},
-            "interactivity": {"is_enabled": True},
+            "event_subscriptions": {**requests, "bot_events": list(BOT_EVENTS)},
+            "interactivity": {"is_enabled": True, **requests},
             "org_deploy_enabled": False,
-            "socket_mode_enabled": True,
+            "socket_mode_enabled": isinstance(over, OverSocket),
             "token_rotation_enabled": False,
         },
     }
 
 
-def manifest_json() -> str:
-    return json.dumps(manifest(), indent=2)
+def _requests(over: Transport) -> dict[str, str]:
+    """Where Slack sends events and clicks."""
+    match over:
+        case OverSocket():
+            return {}
+        case OverHttp(url=url):
+            return {"request_url": url}
+        case _:
+            assert_never(over)
 
 
-def manifest_link() -> str:
+def manifest_json(over: Transport = OverSocket(), more_scopes: Sequence[str] = ()) -> str:
+    return json.dumps(manifest(over, more_scopes), indent=2)
+
+
+def manifest_link(over: Transport = OverSocket(), more_scopes: Sequence[str] = ()) -> str:
     """A page of Slack's that makes the app, with everything filled in."""
-    compact = json.dumps(manifest(), separators=(",", ":"))
+    compact = json.dumps(manifest(over, more_scopes), separators=(",", ":"))
     return f"https://api.slack.com/apps?{urlencode({'new_app': 1, 'manifest_json': compact})}"

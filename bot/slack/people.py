@@ -83,7 +83,8 @@ def _info(web: Web, user: str) -> Make:
 
 def read_person(user: Mapping[str, Any]) -> Person:
     profile = user.get("profile") or {}
-    names = (profile.get("display_name"), user.get("real_name"), user.get("name"))
+    seen = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"))
+    names = (*seen, user.get("name"))
     name = next((one_line(str(n)) for n in names if n), "")
     return Person(
         id=str(user.get("id", "")),

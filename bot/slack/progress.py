@@ -17,7 +17,8 @@ from bot.loop.journal import Event, ModelCalled, ToolCalled
 from bot.loop.outcome import ANSWER, Answer, Failure, Outcome, Proposal
 from bot.runs.records import RunRecord
 from bot.slack.address import Address
-from bot.slack.calls import Limited, Make, Ok, Refused, Unknown, Web
+from bot.slack.calls import Called, Limited, Make, Ok, Refused, Unknown, Web
+from bot.slack.lane import Lane, Rank
 from bot.slack.tasks import Tasks
 from bot.slack.writing import cut, one_line
 
@@ -30,11 +31,11 @@ TIDY_SECONDS = 120.0
 """How long the end of a run tries to take the eyes away."""
 REFRESH_SECONDS = 90.0
 """Slack takes a status away after two minutes."""
-CALM_LOOKS = 8
-CALM_SECONDS = 0.4
+CALM_LOOKS = 4
+CALM_SECONDS = 0.2
 """How long a first sign may wait for the acknowledgement of other questions."""
-QUEUE_SECONDS = 5.0
-"""Between two looks at the place in the queue."""
+LOOK_SECONDS = 1.0
+"""Between two looks at the place in the queue, and at whether the run is still worked on here."""
 _NOT_FOR_US = frozenset(
     {
         "not_allowed",
@@ -51,9 +52,13 @@ SessionStatus = Literal["processing", "active"]
 
 @dataclass
 class _Sign:
-    """One run's. ``ended`` holds the mark to leave; an empty one leaves none."""
+    """One run's. ``ended`` holds the mark to leave; an empty one leaves none.
+
+    ``is_new``: nobody can have left a sign of it before.
+    """
 
     where: Address
+    is_new: bool
     status: str = ""
     ended: str | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -65,15 +70,19 @@ class Progress:
         self._tasks = tasks
         self._signs: dict[str, _Sign] = {}
         self._off: set[str] = set()
+        self._shed_until: dict[str, float] = {}
+        self._removals = Lane(web)
         self.queue: Ahead = _nobody
         """How many questions are before a run; set once there is a queue."""
+        self.works_on: Callable[[str], bool] = _nothing
+        """Whether this process has the run; set with the queue."""
         self.is_busy: Callable[[], bool] = lambda: False
         """Whether questions are being taken in just now."""
 
     def begin(self, run: RunRecord) -> None:
         """The question was taken, or work on it goes on after a crash."""
         if run.id not in self._signs:
-            sign = self._signs[run.id] = _Sign(Address.of(run))
+            sign = self._signs[run.id] = _Sign(Address.of(run), run.claimed_at is None)
             self._tasks.start(self._show(run.id, sign), f"progress {run.id}")
 
     def saw(self, run: RunRecord, event: Event) -> None:
@@ -94,23 +103,28 @@ class Progress:
         """Everything about one run, in order, the newest status only."""
         try:
             await self._when_calm()
-            seen = sign.ended is None and await self._react(sign.where)
+            tried = sign.ended is None
+            seen = tried and await self._react(sign.where)
             session = seen and await self._session(sign.where, "processing")
             shown = ""
             said_at = self._web.clock.monotonic()
-            while sign.ended is None:
+            while sign.ended is None and self.works_on(run):
                 sign.changed.clear()
                 status = sign.status or waiting(self.queue(run))
                 now = self._web.clock.monotonic()
-                if status and (status != shown or now - said_at >= REFRESH_SECONDS):
+                is_due = status != shown or now - said_at >= REFRESH_SECONDS
+                if status and is_due and not self.is_busy():
                     shown = status if await self._say(sign.where, status) else shown
                     said_at = now
-                await _changed(sign.changed, REFRESH_SECONDS if sign.status else QUEUE_SECONDS)
+                await _changed(sign.changed, LOOK_SECONDS)
             if shown:
                 await self._say(sign.where, "")
             if session:
                 await self._session(sign.where, "active")
-            await self._leave(sign.where, sign.ended)
+            if sign.ended is not None:  # else another process has it now, or its reply comes later
+                may_have_eyes = seen or not tried or not sign.is_new
+                if not may_have_eyes or await self._tidied(sign.where):
+                    await self._leave(sign.where, sign.ended)
         finally:
             if self._signs.get(run) is sign:
                 del self._signs[run]
@@ -124,19 +138,33 @@ class Progress:
 
     async def _react(self, where: Address) -> bool:
         """Whether Slack has time for decoration just now."""
-        called = await self._web.once(
-            self._web.client.reactions_add(channel=where.channel, timestamp=where.ts, name=EYES)
+        return not isinstance(
+            await self._sheddable("reaction", self._reaction(where, EYES)), Limited
         )
-        return not isinstance(called, Limited)
+
+    def _reaction(self, where: Address, name: str) -> Make:
+        client = self._web.client
+        return lambda: client.reactions_add(channel=where.channel, timestamp=where.ts, name=name)
+
+    async def _sheddable(self, what: str, make: Make) -> Called:
+        """One call of decoration: none is made while Slack wants a rest from its kind."""
+        now = self._web.clock.monotonic()
+        if (left := self._shed_until.get(what, now) - now) > 0:
+            return Limited(left)
+        called = await self._web.once(make())
+        if isinstance(called, Limited):
+            self._shed_until[what] = self._web.clock.monotonic() + called.seconds
+        return called
+
+    async def _tidied(self, where: Address) -> bool:
+        """Take the eyes away; whether they are: no message keeps both them and a mark."""
+        removal = _removal(self._web, where)
+        removed = await self._removals.persist(removal, TIDY_SECONDS, Rank.TIDYING)
+        return isinstance(removed, Ok | Refused)
 
     async def _leave(self, where: Address, mark: str) -> None:
-        """Take the eyes away, and only then leave the mark: no message keeps both."""
-        client = self._web.client
-        removed = await self._web.persist(_removal(self._web, where), TIDY_SECONDS)
-        if mark and isinstance(removed, Ok | Refused):
-            await self._web.once(
-                client.reactions_add(channel=where.channel, timestamp=where.ts, name=mark)
-            )
+        if mark:
+            await self._sheddable("reaction", self._reaction(where, mark))
 
     async def _say(self, where: Address, status: str) -> bool:
         client = self._web.client
@@ -161,7 +189,7 @@ class Progress:
         """A call that not every app may make: the first such refusal ends the asking."""
         if what in self._off:
             return False
-        match await self._web.once(make()):
+        match await self._sheddable(what, make):
             case Ok():
                 return True
             case Refused(error=error) if error in _NOT_FOR_US:
@@ -186,6 +214,11 @@ async def _changed(event: asyncio.Event, seconds: float) -> None:
 def _nobody(run: str) -> int:
     del run
     return 0
+
+
+def _nothing(run: str) -> bool:
+    del run
+    return False
 
 
 def mark_of(outcome: Outcome | None) -> str:

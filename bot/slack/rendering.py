@@ -138,7 +138,9 @@ def _cut_notice(left: int, link: str) -> str:
 
 def _footer(reply: ReplyText, link: str, dialect: _Dialect) -> str:
     listed = "  ".join(f"[{source.mark}] {source.tool}" for source in reply.sources)
-    parts = [dialect.prose(listed, _MAX_SOURCES), *reply.facts, dialect.link(link) if link else ""]
+    facts = " · ".join(reply.facts)
+    told = [dialect.prose(text, _MAX_SOURCES) for text in (listed, facts)]
+    parts = [*told, dialect.link(link) if link else ""]
     return " · ".join(part for part in parts if part)
 
 

@@ -19,6 +19,7 @@ from bot.runs.surface import Gone, NotPostedError, Posted
 from bot.slack.buttons import feedback_buttons
 from bot.slack.calls import Called, Limited, Make, Ok, Refused, Unknown, Web, pauses
 from bot.slack.fixes import fix_for
+from bot.slack.lane import Lane, Rank
 from bot.slack.rendering import Message
 from bot.slack.tasks import Tasks
 
@@ -29,11 +30,11 @@ PATIENCE = 600.0
 """Seconds that one reply is worked on; then it stays open for a later try."""
 SEARCH_PATIENCE = 300.0
 PAGE = 200
-SETTLING = (0.0, 0.3, 1.0)
+SETTLING = (0.0, 1.3)
 """Seconds between the searches after a lost connection: Slack may still be storing the message."""
-SETTLING_SLOWLY = (0.0, 1.0, 2.0, 4.0)
+SETTLING_SLOWLY = (0.0, 2.0, 5.0)
 """The same after a post that Slack did not answer in time."""
-SWEEPS = (5.0, 30.0, 120.0, 600.0)
+SWEEPS = (30.0, 120.0, 600.0)
 """Seconds after which a reply whose way was unclear is looked at once more for a double."""
 
 _REFUSED_CONTENT = frozenset(
@@ -117,6 +118,7 @@ class Poster:
     def __init__(self, web: Web, tasks: Tasks) -> None:
         self._web = web
         self._tasks = tasks
+        self._searches = Lane(web)
 
     async def post_once(
         self,
@@ -216,7 +218,7 @@ class Poster:
         """What became of an earlier post. ``None``: nothing, for sure."""
         for pause in settling:
             await self._web.sleep(pause)
-            match await self._search(place, mark):
+            match await self._search(place, mark, Rank.REPLY):
                 case _Found(messages=(first, *doubles)):
                     await self._delete(place.channel, doubles)
                     self._tasks.start(self._sweep(place, mark, first), f"sweep {mark.run}")
@@ -228,11 +230,12 @@ class Poster:
                     return Gone("the question was deleted")
         return None
 
-    async def _search(self, place: Place, mark: Mark) -> _Search:
+    async def _search(self, place: Place, mark: Mark, rank: Rank) -> _Search:
         """Raises ``NotPostedError`` when Slack does not let us look: never post blindly again."""
         client = self._web.client
         in_thread = await self._pages(
             mark,
+            rank,
             lambda cursor: client.conversations_replies(
                 channel=place.channel,
                 ts=place.thread_ts,
@@ -246,6 +249,7 @@ class Poster:
             return _Found(in_thread)
         at_root = await self._pages(
             mark,
+            rank,
             lambda cursor: client.conversations_history(
                 channel=place.channel,
                 oldest=place.since,
@@ -257,14 +261,14 @@ class Poster:
         return _NoThread(at_root or ())
 
     async def _pages(
-        self, mark: Mark, page: Callable[[str | None], Awaitable[AsyncSlackResponse]]
+        self, mark: Mark, rank: Rank, page: Callable[[str | None], Awaitable[AsyncSlackResponse]]
     ) -> tuple[str, ...] | None:
         """Our messages on all pages; ``None`` if there is no such thread or channel."""
         ours: list[str] = []
         cursor: str | None = None
         while True:
             at = cursor
-            match await self._web.persist(_call(page, at), SEARCH_PATIENCE):
+            match await self._searches.persist(_call(page, at), SEARCH_PATIENCE, rank):
                 case Ok(data=data):
                     ours += [str(m["ts"]) for m in data.get("messages", ()) if mark.is_on(m)]
                     cursor = (data.get("response_metadata") or {}).get("next_cursor") or None
@@ -282,7 +286,7 @@ class Poster:
         for pause in SWEEPS:
             await self._web.sleep(pause)
             try:
-                found = await self._search(place, mark)
+                found = await self._search(place, mark, Rank.TIDYING)
             except NotPostedError as error:
                 _log.warning("sweep_failed", run=mark.run, why=str(error))
                 return

@@ -69,7 +69,7 @@ class SlackSettings(BaseModel):
     debug_channel: str = "oncall-debug"
     private_debug_channel: str = ""
     stop_emojis: tuple[str, ...] = Field(default=("octagonal_sign",), min_length=1)
-    stop_by: str = Field(default="everyone", pattern="^(everyone|asker)$")
+    stop_by: Literal["everyone", "asker"] = "everyone"
     stop_group: str = ""
     call_seconds: float = Field(default=10.0, gt=0, le=60)
 

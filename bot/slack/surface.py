@@ -57,6 +57,7 @@ class SlackSurface:
     def open(self, service: RunService) -> None:
         self._opened = service.store
         self.progress.queue = service.ahead
+        self.progress.works_on = service.works_on
 
     @property
     def name(self) -> str:

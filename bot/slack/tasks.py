@@ -24,6 +24,13 @@ class Tasks:
         task.add_done_callback(self._ended)
         return task
 
+    async def within(self, seconds: float, work: Coroutine[Any, Any, Any], name: str) -> None:
+        """Wait for work at most so long; it goes on afterwards. Raises what it raises meanwhile."""
+        task = self.start(work, name)
+        await asyncio.wait({task}, timeout=seconds)
+        if task.done():
+            task.result()
+
     def start_endless(self, work: Coroutine[Any, Any, Any], name: str) -> None:
         """As ``start``, for what goes on until it is cut."""
         task = asyncio.create_task(work, name=name)

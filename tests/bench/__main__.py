@@ -1,4 +1,4 @@
-"""The benchmarks, as one table: ``python -m tests.bench [engine] [growth] [abort] [start]``.
+"""The benchmarks, as one table: ``python -m tests.bench [engine] [growth] [abort] [start] [slack]``.
 
 Everything that is compared is measured side by side in this one run. Medians; CPU is of the whole
 process, threads included; the model is a local HTTP server in a process of its own.
@@ -10,7 +10,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 
-from tests.bench import abort, engine, growth, start
+from tests.bench import abort, engine, growth, slack, start
 from tests.bench.table import Row, lines
 
 PARTS: dict[str, Callable[[], Awaitable[list[Row]]]] = {
@@ -18,6 +18,7 @@ PARTS: dict[str, Callable[[], Awaitable[list[Row]]]] = {
     "growth": growth.rows,
     "abort": abort.rows,
     "start": start.rows,
+    "slack": slack.rows,
 }
 
 

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ class Demo:
 async def demo(tmp_path: Path) -> AsyncIterator[Demo]:
     slow, bin_ = tmp_path / "slow", tmp_path / "bin"
     bin_.mkdir()
-    nap = f"8{os.getpid()}"
+    nap = f"8{os.getpid()}.{time.monotonic_ns()}"
     (bin_ / "git").write_text(
         f'#!/bin/sh\n[ -e "{slow}" ] && exec sleep {nap}\nPATH=${{PATH#*:}} exec git "$@"\n'
     )
@@ -151,7 +152,7 @@ async def test_a_newcomer_asks_reads_the_answer_stops_a_question_and_opens_the_t
         await second.hover()
         await second.get_by_test_id("quick-octagonal_sign").click()
         await second.get_by_test_id("reply-link").click()
-        await expect(thread).to_contain_text("No answer. Stopped by maya")
+        await expect(thread).to_contain_text("No answer. Stopped by Maya")
         assert not running(demo.hanging), "the tool's subprocess outlived the stop"
         for found in ("web", "v5.12.0", "01:05 UTC", "Check next", "Trace"):
             await expect(thread).to_contain_text(found)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +12,10 @@ from bot.loop.limits import StopReason
 from bot.loop.outcome import Failure
 from bot.loop.wire import Request, Turn
 from bot.playground import Running
+from bot.playground.log import DeliveryState
 from bot.playground.people import Draft
 from bot.runs.dispatch import QueueLimits
-from support.scripted import Lookup, ScriptedModel, answer, called, forever, turn
+from support.scripted import Lookup, ScriptedModel, answer, called, forever, found, turn
 from support.slack_bench import (
     ANSWER,
     BOT,
@@ -284,3 +287,62 @@ async def test_the_message_shortcut_asks_about_an_alert_in_its_thread_once(
         run = await bench.service.find(bench.slack.identity.key(INC, alert.ts))
         assert run is not None, "a stop emoji on the alert leads to the run"
     assert "What caused this? FIRING: checkout error rate" in model.requests[0].question.text
+
+
+async def test_a_shortcut_is_acknowledged_in_time_while_slack_is_slow_and_is_answered_later(
+    bench: Bench,
+) -> None:
+    bench.fault("users.info", {"kind": "slow", "seconds": 2_000})
+    alert = next(m for m in bench.pg.world.top_level(INC) if m.bot_id == "B0ALERTS")
+    delivery = bench.pg.people.shortcut("maya", INC, alert.ts, "ask_about_this")
+
+    def state() -> DeliveryState:
+        return next(d.state for d in bench.pg.outbox.deliveries() if d.id == delivery.id)
+
+    await bench.until(lambda: state() is not DeliveryState.PENDING)
+    assert state() is DeliveryState.ACKED
+    assert await bench.store.recent(5) == ()
+    await bench.pg.clock.advance(2_000)
+    await bench.reply(alert.ts)
+
+
+async def test_a_guest_who_points_at_a_message_keeps_no_member_from_asking_about_it(
+    bench: Bench,
+) -> None:
+    alert = next(m for m in bench.pg.world.top_level(INC) if m.bot_id == "B0ALERTS")
+    for user in ("gita", "maya"):
+        bench.pg.people.shortcut(user, INC, alert.ts, "ask_about_this")
+        await bench.settled()
+    refusal, reply = await bench.until(
+        lambda: posts if len(posts := bench.thread(alert.ts)) == 2 else None
+    )
+    assert "you are a guest" in refusal.text + reply.text
+    assert len(await bench.store.recent(5)) == 1
+
+
+async def test_the_signs_of_life_end_when_another_process_took_the_question_over(
+    running: Running, tmp_path: Path
+) -> None:
+    hold = asyncio.Event()
+
+    async def look(arguments: Any, context: Any) -> Any:
+        del context
+        await hold.wait()
+        return found(f"{arguments.what} was found")
+
+    async with bot_in(running, tmp_path, tools=(Lookup(look),)) as bench:
+        asked = bench.say()
+
+        def said() -> list[str]:
+            return [c["status"] for c in bench.calls("assistant.threads.setStatus")]
+
+        await bench.until(lambda: "is using lookup…" in said())
+        (run,) = await bench.store.recent(5)
+        now = bench.service._clock.now()
+        assert await bench.store.claim(run, "another", now, now)
+        hold.set()
+        await bench.until(lambda: said()[-1] == "")
+        await bench.later()
+        assert bench.thread(asked.ts) == []
+        assert bench.reactions(asked.ts) == {"eyes"}, "the other one takes them away"
+        assert bench.pg.people.sessions[INC, asked.ts] == "active"

@@ -134,7 +134,7 @@ async def test_where_slack_does_not_tell_the_channel_s_name_nothing_is_looked_at
 ) -> None:
     binding = {"channels": ["inc-*"], "services": ["web"]}
     async with in_the_demo(running, tmp_path, RulesModel(), binding) as bench:
-        bench.slack._channels.forget(INC)
+        bench.slack._channels._known.pop(INC)
         bench.fault("conversations.info", {"kind": "api_error", "error": "channel_not_found"})
         refused = await bench.reply(bench.say(ASK_DIFF).ts)
         assert "could not find out which channel this is" in refused.text

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.playground import Running
+from bot.playground.log import DeliveryState
 from bot.playground.model import ChannelKind, Message
-from support.scripted import Lookup, ScriptedModel, answer, called, turn
+from support.scripted import Lookup, ScriptedModel, answer, called, found, turn
 from support.slack_bench import ANSWER, DEBUG, INC, Bench, bot_in, settings_for
 
 
@@ -111,6 +114,62 @@ async def test_a_private_debug_channel_takes_the_thoughts_of_private_questions_o
         await bench.reply(bench.say().ts)
         await root_of(bench)
         assert len(bench.posts(debug.id)) == before
+
+
+async def test_a_private_debug_channel_that_outsiders_read_takes_no_thoughts(
+    running: Running, tmp_path: Path
+) -> None:
+    people = running.playground.people
+    members = ("oncall", "oskar")
+    debug, _ = people.create_channel("maya", "oncall-secret", ChannelKind.PRIVATE, members)
+    settings = settings_for(running, private_debug_channel="oncall-secret")
+    async with bot_in(running, tmp_path, settings=settings) as bench:
+        await in_private(bench)
+        await bench.later()
+        assert bench.posts(debug.id) == []
+        assert bench.posts(DEBUG) == []
+
+
+@pytest.mark.parametrize("told", ["Slack tells", "the event is lost"])
+async def test_thoughts_end_once_outsiders_can_read_the_debug_channel(
+    running: Running, tmp_path: Path, told: str
+) -> None:
+    """Also where nobody says so, a minute later: Slack is asked again."""
+    holds = asyncio.Event()
+
+    async def look(arguments: Any, context: Any) -> Any:
+        del context
+        await holds.wait()
+        return found(f"{arguments.what} was found")
+
+    async with bot_in(running, tmp_path, tools=(Lookup(look),)) as bench:
+        asked = bench.say()
+        await bench.until(lambda: bench.posts(DEBUG))
+        if told == "Slack tells":
+            bench.pg.people.invite("oskar", DEBUG, "maya")
+            await bench.until(
+                lambda: all(
+                    d.state is not DeliveryState.PENDING for d in bench.pg.outbox.deliveries()[1:]
+                )
+            )
+        else:
+            bench.pg.world.join(DEBUG, "U0OUTSIDE")
+            await bench.pg.clock.advance(61)
+        before = len(bench.posts(DEBUG))
+        holds.set()
+        await bench.reply(asked.ts)
+        await bench.reply(bench.say().ts)
+        await bench.later()
+        assert len(bench.posts(DEBUG)) == before
+
+
+async def test_no_thought_is_shown_where_slack_does_not_say_who_reads_it(bench: Bench) -> None:
+    await bench.pg.clock.advance(61)
+    bench.fault("conversations.info", {"kind": "server_error"}, times=None, channel=DEBUG)
+    asked = bench.say()
+    await bench.hurried_reply(asked.ts)
+    await bench.later()
+    assert bench.posts(DEBUG) == []
 
 
 async def test_a_private_debug_channel_that_is_public_is_not_used(

@@ -1,8 +1,10 @@
 """The manifest against what Slack takes: keys, sizes and kinds, as Slack's own schema has them.
 
 Source of the data: github.com/slackapi/manifest-schema, schemas/manifest.schema.1.0.0.json, the parts
-that this app uses, in a form of our own. ``agent_view`` is newer than the version read there; its
-shape is that of ``assistant_view`` under its own names.
+that this app uses, in a form of our own. ``agent_view`` is newer than that schema: Slack's page
+docs.slack.dev/ai/migrating-to-agent-messaging says that it takes the place of ``assistant_view``, with
+``agent_description`` for ``assistant_description``; the prompts, each of a title and a message, stay as
+docs.slack.dev/reference/app-manifest has them (read in 2026).
 """
 
 from __future__ import annotations
@@ -145,6 +147,7 @@ def test_slack_takes_the_manifest_as_it_is() -> None:
         ("display_information", "name", "x" * 36),
         ("display_information", "nme", "oncall"),
         ("settings", "socket_mode_enabled", "yes"),
+        ("features", "agent_view", {"agent_description": "x", "assistant_description": "x"}),
     ],
 )
 def test_a_mistake_in_it_would_be_seen(place: str, key: str, value: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,15 +72,13 @@ async def stuck(running: Running, tmp_path: Path) -> AsyncIterator[Stuck]:
         yield await stuck_in(bench, hanging.tool)
 
 
-async def test_a_stop_emoji_ends_it_within_a_second_and_the_reply_says_who_and_what_was_found(
+async def test_a_stop_emoji_ends_it_and_the_reply_says_who_and_what_was_found(
     stuck: Stuck,
 ) -> None:
-    began = time.monotonic()
     stuck.react("maya")
     reply = await stuck.bench.reply(stuck.ts)
-    assert time.monotonic() - began < 1.0
     shown = reply.blocks[0]["text"]
-    assert shown.startswith("No answer. Stopped by maya.")
+    assert shown.startswith("No answer. Stopped by Maya Lindqvist.")
     assert "- apples was found [1]" in shown
     assert "<@" not in shown
     assert "Apples first." not in shown
@@ -91,16 +88,72 @@ async def test_a_stop_emoji_ends_it_within_a_second_and_the_reply_says_who_and_w
     assert run.outcome.reason is StopReason.ABORTED
 
 
+async def test_who_stopped_it_is_called_as_people_see_them_and_is_not_pinged(stuck: Stuck) -> None:
+    name = "Jo <@U0MAYA> @here"
+    stuck.bench.pg.people.change_user("jonas", lambda was: replace(was, display_name=name))
+    stuck.react("jonas")
+    reply = await stuck.bench.reply(stuck.ts)
+    assert "Stopped by Jo &lt;@U0MAYA&gt; @ here." in reply.blocks[0]["text"]
+    assert "<@" not in reply.text + reply.blocks[0]["text"]
+
+
+async def test_a_run_that_is_found_at_work_once_more_can_still_be_stopped(stuck: Stuck) -> None:
+    (run,) = await stuck.bench.store.recent(5)
+    stuck.bench.service._dispatch(run)
+    stuck.react("maya")
+    assert "Stopped by Maya Lindqvist." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
+
+
+async def whispers(stuck: Stuck) -> list[dict[str, Any]]:
+    await stuck.still_works()
+    await stuck.bench.until(lambda: stuck.bench.calls("chat.postEphemeral"))
+    return stuck.bench.calls("chat.postEphemeral")
+
+
+async def test_a_guest_who_stops_it_is_told_once_and_alone_that_it_goes_on(stuck: Stuck) -> None:
+    stuck.react("gita")
+    (told,) = await whispers(stuck)
+    assert (told["channel"], told["user"], told["thread_ts"]) == (INC, "U0GUEST", stuck.ts)
+    assert told["text"] == "I go on: only members of this workspace can stop me."
+    stuck.bench.pg.people.unreact("gita", INC, stuck.ts, STOP)
+    stuck.react("gita")
+    stuck.react("alertmanager")
+    assert len(await whispers(stuck)) == 1
+    assert stuck.bench.thread(stuck.ts) == []
+
+
+@pytest.mark.parametrize("way", ["emoji", "words"])
+async def test_who_may_not_stop_another_s_question_is_told_so_once(
+    running: Running, tmp_path: Path, way: str
+) -> None:
+    hanging = Hanging()
+    settings = settings_for(running, stop_by="asker")
+    async with bot_in(
+        running, tmp_path, model=hanging_model, tools=(hanging.tool,), settings=settings
+    ) as bench:
+        stuck = await stuck_in(bench, hanging.tool)
+        if way == "emoji":
+            stuck.react("jonas")
+        else:
+            bench.say(f"<@{BOT}> stop", user="jonas", thread=stuck.ts)
+        (told,) = await whispers(stuck)
+        assert (told["user"], told["thread_ts"]) == ("U0JONAS", stuck.ts)
+        assert "only the one who asked" in told["text"]
+        stuck.react("jonas" if way == "words" else "maya")
+        if way == "words":
+            assert len(await whispers(stuck)) == 1
+
+
 async def test_a_skin_tone_and_an_absent_author_change_nothing(stuck: Stuck) -> None:
     stuck.react("jonas", name=f"{STOP}::skin-tone-3", item_user=False)
-    assert "Stopped by jonas." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
+    assert "Stopped by Jonas Weber." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
 
 
 async def test_a_second_stop_and_a_late_one_do_nothing(stuck: Stuck) -> None:
     stuck.react("maya")
     stuck.react("jonas")
     reply = await stuck.bench.reply(stuck.ts)
-    assert "Stopped by maya." in reply.blocks[0]["text"]
+    assert "Stopped by Maya Lindqvist." in reply.blocks[0]["text"]
     stuck.bench.pg.people.unreact("maya", INC, stuck.ts, STOP)
     stuck.react("maya")
     await stuck.bench.reply(stuck.ts)
@@ -146,7 +199,7 @@ async def test_the_debug_thread_s_root_takes_a_stop_emoji_as_well(stuck: Stuck) 
         while await stuck.bench.service.find(key) is None:
             await asyncio.sleep(0.01)
     stuck.react("jonas", root[0].ts, channel=DEBUG)
-    assert "Stopped by jonas." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
+    assert "Stopped by Jonas Weber." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
 
 
 @pytest.mark.parametrize("words", ["stop", "Stop!", "please cancel", "abort it", f":{STOP}:"])
@@ -155,7 +208,7 @@ async def test_oncall_stop_in_the_thread_stops_it_and_is_no_question(
 ) -> None:
     said = stuck.bench.say(f"<@{BOT}> {words}", user="jonas", thread=stuck.ts)
     stuck.bench.pg.events.replay(said.deliveries[0], new_id=True)
-    assert "Stopped by jonas." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
+    assert "Stopped by Jonas Weber." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
     assert len(await stuck.bench.store.recent(5)) == 1
 
 
@@ -169,7 +222,7 @@ async def test_slack_s_own_stop_button_stops_what_runs_in_the_thread(stuck: Stuc
     place = (INC, stuck.ts)
     await stuck.bench.until(lambda: stuck.bench.pg.people.sessions.get(place) == "processing")
     stuck.bench.pg.people.stop_session("maya", INC, stuck.ts)
-    assert "Stopped by maya." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
+    assert "Stopped by Maya Lindqvist." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
     await stuck.bench.until(lambda: stuck.bench.pg.people.sessions.get(place) == "active")
 
 
@@ -185,7 +238,7 @@ async def test_a_question_that_waits_in_the_queue_is_stopped_at_once_as_well(
         waits = bench.say()
         await bench.until(lambda: bench.reactions(waits.ts))
         bench.pg.people.react("maya", INC, waits.ts, STOP)
-        await bench.until(lambda: bench.thread(waits.ts), 1.0)
+        await bench.until(lambda: bench.thread(waits.ts))
 
 
 async def test_a_stop_does_not_wait_behind_questions_that_wait_for_slack(
@@ -197,7 +250,7 @@ async def test_a_stop_does_not_wait_behind_questions_that_wait_for_slack(
         bench.fault("users.info", {"kind": "rate_limited", "retry_after": 30}, times=None)
         bench.say(user="jonas")
         stuck.react("maya")
-        await bench.until(lambda: bench.thread(stuck.ts), 1.0)
+        await bench.until(lambda: bench.thread(stuck.ts))
 
 
 async def test_where_only_the_asker_and_a_group_may_stop_others_cannot(
@@ -240,12 +293,54 @@ async def test_an_outsider_cannot_stop_what_a_member_asked_in_a_shared_channel(
         await bench.until(lambda: len(bench.thread(asked.ts, SHARED)) == 2)
 
 
-async def test_a_stop_that_comes_before_the_question_is_taken_counts(
+@pytest.mark.parametrize("way", ["emoji", "words", "twice"])
+async def test_a_stop_that_comes_while_the_question_is_taken_counts(
+    running: Running, tmp_path: Path, way: str
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        bench.fault("users.info", {"kind": "slow", "seconds": 600})
+        asked = bench.say()
+        await bench.until(lambda: bench.slack._tasks._tasks)
+        if way == "emoji":
+            bench.pg.people.react("maya", INC, asked.ts, STOP)
+        else:
+            for _ in range(2 if way == "twice" else 1):
+                bench.say(f"<@{BOT}> stop", user="jonas", thread=asked.ts)
+        await bench.until(lambda: all(d.attempts for d in bench.pg.outbox.deliveries()))
+        assert await bench.store.recent(5) == ()
+        await bench.pg.clock.advance(600)
+        who = "Maya Lindqvist" if way == "emoji" else "Jonas Weber"
+        assert f"Stopped by {who}." in (await bench.reply(asked.ts)).blocks[0]["text"]
+        assert len(await bench.store.recent(5)) == 1
+
+
+async def test_a_stop_in_a_thread_waits_for_no_other_question_that_is_being_taken_there(
     running: Running, tmp_path: Path
 ) -> None:
     hanging = Hanging()
     async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
-        bench.fault("users.info", {"kind": "slow", "seconds": 0.5})
-        asked = bench.say()
-        bench.pg.people.react("maya", INC, asked.ts, STOP)
-        assert "Stopped by maya." in (await bench.reply(asked.ts)).blocks[0]["text"]
+        stuck = await stuck_in(bench, hanging.tool)
+        bench.fault("users.info", {"kind": "slow", "seconds": 600})
+        bench.say(user="jonas", thread=stuck.ts)
+        bench.say(f"<@{BOT}> stop", thread=stuck.ts)
+        await bench.until(lambda: bench.thread(stuck.ts))
+        (first,) = bench.thread(stuck.ts)
+        assert "Stopped by Maya Lindqvist." in first.blocks[0]["text"]
+        await bench.pg.clock.advance(600)
+        await bench.until(lambda: len(bench.thread(stuck.ts)) == 2)
+
+
+async def test_a_stop_emoji_on_an_alert_counts_while_the_question_about_it_is_taken(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        alert = next(m for m in bench.pg.world.top_level(INC) if m.bot_id == "B0ALERTS")
+        bench.fault("users.info", {"kind": "slow", "seconds": 600})
+        bench.pg.people.shortcut("maya", INC, alert.ts, "ask_about_this")
+        await bench.until(lambda: bench.slack._tasks._tasks)
+        bench.pg.people.react("maya", INC, alert.ts, STOP)
+        await bench.until(lambda: all(d.attempts for d in bench.pg.outbox.deliveries()))
+        await bench.pg.clock.advance(600)
+        assert "Stopped by Maya Lindqvist." in (await bench.reply(alert.ts)).blocks[0]["text"]

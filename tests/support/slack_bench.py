@@ -138,6 +138,7 @@ class Bench:
 
     async def hurried_reply(self, root: str, channel: str = INC) -> Message:
         """As ``reply``; the waits after the first post pass at once."""
+        await self.hurried()
         await self.until(lambda: self.posted_to(channel))
         await self.hurried()
         return await self.reply(root, channel)
@@ -259,7 +260,7 @@ async def bot_in(
         try:
             yield bench
         finally:
-            await service.close(0.5)
+            await service.close(0.05)
 
 
 def is_reply(message: Message) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 
-from support.scripted import found
+from support.scripted import found, nothing
 from tools.base import ToolResult
 from tools.records import (
     Commit,
@@ -32,6 +32,9 @@ FOLDERS = ("config", "src", "app", "lib", "db")
 STEMS = ("retry", "pool", "client", "limits", "session", "cache", "router", "queue")
 ENDINGS = ("yaml", "py", "toml", "json")
 KEYS = ("retry.budget", "pool.size", "http.timeout", "cache.ttl", "queue.depth", "rate.limit")
+MISSING = 19_999
+"""The number of no deploy."""
+UNCHANGED = "config/unchanged.yaml"
 ONSET = datetime(2026, 11, 29, 2, 6, tzinfo=UTC)
 
 
@@ -332,6 +335,27 @@ def sentences(
         )
     first = ranked.suspects[0].deploy
     later = [s.deploy for s in ranked.suspects[1:]]
+    for d in later:
+        yield sentence(
+            "{service} {number} did not cause the orders incident",
+            ("o1",),
+            {"number": (first.number,), "service": (first.service,)},
+            number=("deploy", d.number),
+            service=("service", d.service),
+        )
+    yield sentence(
+        "There is no {number}",
+        ("o4",),
+        {"number": tuple(d.number for d in deploys[:3])},
+        number=("deploy", MISSING),
+    )
+    yield sentence(
+        "{number} did not change {path}",
+        ("o5",),
+        {"path": tuple(f.path for f in diff.files), "number": elsewhere},
+        number=number,
+        path=("path", UNCHANGED),
+    )
     yield sentence(
         "{service} {number} most likely caused the orders incident",
         ("o1",),
@@ -350,5 +374,18 @@ def make_world(seed: int) -> World:
     ranked = make_ranking(rng, deploys)
     listed = DeploysFound(asked="deploys", deploys=deploys, total=len(deploys))
     diff = make_diff(rng, deploys[-1], deploys[0])
-    results = (found("suspects", ranked), found("deploys", listed), found("diff", diff))
+    nearest = tuple(str(d.number) for d in deploys[:3])
+    missing = DeploysFound(
+        asked=f"deploy {MISSING}", asked_deploy=str(MISSING), deploys=(), total=0, nearest=nearest
+    )
+    results = (
+        found("suspects", ranked),
+        found("deploys", listed),
+        found("diff", diff),
+        nothing(f"There is no deploy {MISSING}; nearest are {', '.join(nearest)}.", missing),
+        nothing(
+            f"{UNCHANGED} was not changed by deploy {diff.deploy.number}.",
+            diff.model_copy(update={"path": UNCHANGED, "files": (), "highlights": ()}),
+        ),
+    )
     return World(results, tuple(sentences(deploys, diff, ranked)), ranked)
