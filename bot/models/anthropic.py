@@ -92,7 +92,7 @@ class MessagesModel:
         self._client = client
         self._clock = clock
         self._by = identity("anthropic", endpoint.url, options.model)
-        self._head = Head(self._opening)
+        self._head = Head(f"{self._by} {options.caching}", self._opening)
         self._transcript = Transcript(self._exchange)
         self._room = 1
 
@@ -205,6 +205,7 @@ def _usage(usage: _Usage | None) -> Usage:
         input_tokens=usage.input_tokens + (read or 0) + (written or 0),
         output_tokens=usage.output_tokens,
         cached_tokens=read,
+        cache_written_tokens=written,
     )
 
 

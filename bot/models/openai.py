@@ -82,7 +82,10 @@ class _Choice(BaseModel):
 
 
 class _Details(BaseModel):
+    """``cache_write_tokens`` are OpenRouter's."""
+
     cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 class _Usage(BaseModel):
@@ -149,7 +152,7 @@ class ChatModel:
         self._client = client
         self._clock = clock
         self._by = identity("openai", endpoint.url, options.model, options.mode)
-        self._head = Head(self._opening)
+        self._head = Head(self._by, self._opening)
         self._transcript = Transcript(self._exchange)
         self._room = 1
 
@@ -255,6 +258,7 @@ def _usage(usage: _Usage | None) -> Usage:
         input_tokens=usage.prompt_tokens,
         output_tokens=usage.completion_tokens,
         cached_tokens=details.cached_tokens if details else None,
+        cache_written_tokens=details.cache_write_tokens if details else None,
     )
 
 
