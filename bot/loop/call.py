@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from functools import lru_cache
 
 from bot.loop.journal import ModelCalled, ModelFailed, ModelReturned, WasCut
 from bot.loop.limits import Limits
 from bot.loop.recorder import Recorder
 from bot.loop.state import Phase
 from bot.loop.stopping import Cut, Done, Stop, TimedOut, WorkCancelledError
-from bot.loop.wire import Model, ModelError, ModelErrorKind, Relay, Request, Turn
+from bot.loop.wire import Model, ModelError, ModelErrorKind, Request, Turn, is_relay
 
 WAIT_SECONDS = 0.5
 """Before the first retry where the provider names no time; doubled for each later one."""
@@ -48,10 +47,15 @@ async def call(
     failures = recorder.failed_attempts(step)
     if too_long := next((f for f in failures if _shrinks(f, request)), None):
         return ModelError(too_long.error, too_long.message)
+    for handed in filter(None, (failed.handed_to for failed in failures)):
+        _go_on_with(model, handed)
     if past := recorder.reply(step):
+        if isinstance(past, Turn):
+            _go_on_with(model, past.model)
         return past
     await recorder.flush()
-    attempt = tries = len(failures)
+    attempt = len(failures)
+    tries = attempt - max((at for at, f in enumerate(failures, 1) if f.handed_to), default=0)
     while True:
         attempt, tries = attempt + 1, tries + 1
         failed = await _attempt(model, request, step, limits, stop, recorder)
@@ -60,9 +64,11 @@ async def call(
         error = ModelError(failed.error, failed.message, retry_after=failed.again_in)
         wait = _wait(model, failed, tries, limits, stop)
         shrinks = _shrinks(failed, request)
+        handed_to = ""
         if wait is None and (shrinks or _hand_over(model, error)):
-            wait, tries = 0.0, 0
-        await recorder.write(failed.model_copy(update={"attempt": attempt, "again_in": wait}))
+            wait, tries, handed_to = 0.0, 0, "" if shrinks else model.name
+        news = {"attempt": attempt, "again_in": wait, "handed_to": handed_to}
+        await recorder.write(failed.model_copy(update=news))
         if wait is None or shrinks:
             return error
         match await stop.race(asyncio.sleep(wait), wait + 1):
@@ -99,10 +105,10 @@ async def _attempt(
     try:
         raced = await stop.race(model.complete(request), most)
     except ModelError as error:
-        return _failed(step, error, stop.clock.monotonic() - began)
+        return _failed(step, model, error, stop.clock.monotonic() - began)
     except WorkCancelledError:
         broke = ModelError(ModelErrorKind.NETWORK, f"the call of {model.name} broke off")
-        return _failed(step, broke, stop.clock.monotonic() - began)
+        return _failed(step, model, broke, stop.clock.monotonic() - began)
     match raced:
         case Done(value=said, seconds=seconds):
             turn = _whole(said)
@@ -110,7 +116,7 @@ async def _attempt(
             return turn
         case TimedOut(seconds=seconds):
             late = f"{model.name} did not answer within {most:.3g} s"
-            return _failed(step, ModelError(ModelErrorKind.TIMEOUT, late), seconds)
+            return _failed(step, model, ModelError(ModelErrorKind.TIMEOUT, late), seconds)
         case Cut() as cut:
             await recorder.write(_cut(step, cut))
             return cut
@@ -126,7 +132,7 @@ def _whole(turn: Turn) -> Turn:
     return turn
 
 
-def _failed(step: int, error: ModelError, seconds: float) -> ModelFailed:
+def _failed(step: int, model: Model, error: ModelError, seconds: float) -> ModelFailed:
     return ModelFailed(
         step=step,
         attempt=0,
@@ -134,6 +140,7 @@ def _failed(step: int, error: ModelError, seconds: float) -> ModelFailed:
         message=error.message,
         again_in=error.retry_after,
         seconds=seconds,
+        model=model.name,
     )
 
 
@@ -141,18 +148,18 @@ def _shrinks(failed: ModelFailed, request: Request) -> bool:
     return failed.error is ModelErrorKind.CONTEXT_TOO_LONG and request.can_shrink
 
 
-@lru_cache
-def _relays(kind: type[Model]) -> bool:
-    """Asked of the type and kept: asking it of an object each time costs as much as a small call."""
-    return all(hasattr(kind, name) for name in ("has_next", "hand_over"))
-
-
 def _hand_over(model: Model, error: ModelError) -> bool:
-    return isinstance(model, Relay) and model.hand_over(error)
+    return is_relay(model) and model.hand_over(error)
+
+
+def _go_on_with(model: Model, recorded: str) -> None:
+    """A resumed run stays with the model that it had got to."""
+    if is_relay(model):
+        model.go_on_with(recorded)
 
 
 def _has_next(model: Model) -> bool:
-    return _relays(type(model)) and isinstance(model, Relay) and model.has_next
+    return is_relay(model) and model.has_next
 
 
 def _wait(

@@ -14,13 +14,15 @@ from bot.loop.facts import Fact, FactKind, facts_in
 from bot.loop.rows import Row, Rows, holds, names_of
 from bot.loop.scratchpad import Observation, Scratchpad
 from tools.base import Status
-from tools.records import Confidence, Deploy, SuspectsRanked
+from tools.records import Confidence, Deploy, DeploysFound, DiffShown, Observed, SuspectsRanked
 
 _SAID = re.compile(r"“[^“”]*”|\"[^\"\n]*\"|`[^`\n]*`")
 _NEGATIVE = re.compile(
     r"\b(?:no|not|none|never|neither|nor|nothing|without|cannot|isnt|dont|didnt)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_ONLY = re.compile(r"^\W*no\W+only\b", re.IGNORECASE)
+"""``No: only deploy 12``: that there was no other, which a whole list of one shows."""
 _CAUSAL = re.compile(
     r"\b(?:caus\w+|root cause|culprit|broke|broken by|responsible for|to blame|blame for|because of"
     r"|due to|triggered|led to|introduced by|brought down|took down|is behind|was behind)\b",
@@ -183,9 +185,13 @@ def _denied(chunk: str, facts: Sequence[Fact], cited: Sequence[Observation], sig
     for observation in cited:
         value = observation.result.value
         if observation.result.status is Status.EMPTY:
-            searched = _searched(observation)
-            if all(_sought(f, searched) or sight.together([f], set()) for f in facts):
+            searched, there = _searched(observation), _there(value)
+            absent = [f for f in facts if f.value not in there and _sought(f, searched)]
+            shown = all(f in absent or sight.together([f], set()) for f in facts)
+            if shown and (absent or not any(f.value in there for f in facts)):
                 return True
+        if isinstance(value, DeploysFound) and value.total == 1 and _ONLY.search(chunk):
+            return sight.together(facts, set())
         if isinstance(value, SuspectsRanked) and sight.together(facts, set()):
             if value.confidence is Confidence.NONE:
                 return True
@@ -201,6 +207,17 @@ def _named_deploys(facts: Sequence[Fact]) -> set[str]:
     numbers = {fact.value for fact in facts if fact.kind is FactKind.DEPLOY}
     kinds = _ANCHORS | {FactKind.SERVICE}
     return numbers or {fact.value for fact in facts if fact.kind in kinds}
+
+
+def _there(value: Observed | None) -> set[str]:
+    """The deploys that an empty search itself says exist: these it does not deny."""
+    match value:
+        case DeploysFound(nearest=nearest):
+            return {name.lower().removeprefix("v") for name in nearest}
+        case DiffShown(deploy=deploy):
+            return names_of(deploy)
+        case _:
+            return set()
 
 
 def _searched(observation: Observation) -> str:

@@ -33,7 +33,7 @@ from bot.loop.settle import failure, settled
 from bot.loop.state import Phase, State, move
 from bot.loop.stopping import Cut, Stop
 from bot.loop.toolbox import Toolbox
-from bot.loop.wire import Model, ModelError, ModelErrorKind, Request, Turn
+from bot.loop.wire import Model, ModelError, ModelErrorKind, Request, Turn, is_relay
 
 BUDGET_LOW_SHARE = 0.85
 """Of the token budget: beyond it the model is told to answer now."""
@@ -55,8 +55,8 @@ async def run(
     recorder = await Recorder.open(journal)
     if recorder.ended is not None:
         return recorder.ended
-    pad = Scratchpad(question, model.name, opening_notice=first_notice(limits))
-    recorder.note(_started(question, model, tools, limits))
+    first = recorder.begin(_started(question, model, tools, limits)).model
+    pad = Scratchpad(question, first, opening_notice=first_notice(limits))
     state = State.THINK
     for number in range(1, limits.max_steps + 1):
         pad, request = fitted(pad, tools, limits)
@@ -73,7 +73,7 @@ async def run(
             case Halt(reason=reason, detail=detail):
                 state = move(state, State.STOPPED)
                 phase = Phase.DECIDE if isinstance(reply, Turn) else Phase.CALL
-                return await _end(failure(reason, phase, pad, detail), recorder)
+                return await _end(failure(reason, phase, pad, detail), first, recorder)
             case Notice(turn=turn, text=text):
                 state = move(state, State.OBSERVE)
                 done, step = Executed(), Step(number, turn, notice=text, sent=request.size)
@@ -88,10 +88,10 @@ async def run(
         recorder.note(_appended(pad.steps[-1]))
         if outcome := settled(pad, done, limits):
             state = move(state, State.STOPPED)
-            return await _end(outcome, recorder)
+            return await _end(outcome, first, recorder)
         state = move(state, State.THINK)
     move(state, State.STOPPED)
-    return await _end(failure(StopReason.STEP_CAP, Phase.APPEND, pad), recorder)
+    return await _end(failure(StopReason.STEP_CAP, Phase.APPEND, pad), first, recorder)
 
 
 def _too_long(reply: Turn | ModelError | Cut) -> bool:
@@ -102,7 +102,7 @@ def _started(question: Question, model: Model, tools: Toolbox, limits: Limits) -
     return RunStarted(
         question=question,
         limits=limits,
-        model=model.name,
+        model=model.first if is_relay(model) else model.name,
         prompt=blob_hash(SYSTEM),
         tools=blob_hash(tools.told),
     )
@@ -162,6 +162,9 @@ def _appended(step: Step) -> Appended:
     )
 
 
-async def _end(outcome: Outcome, recorder: Recorder) -> Outcome:
+async def _end(outcome: Outcome, first: str, recorder: Recorder) -> Outcome:
+    """The terminal event; ``first`` is the model that should have been asked."""
+    if outcome.model != first:
+        outcome = outcome.model_copy(update={"instead_of": first})
     await recorder.write(RunEnded(outcome=outcome))
     return outcome

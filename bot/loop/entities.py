@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,7 +16,8 @@ class DeployRef(BaseModel):
     """A deploy as people name it: ``asked`` (number, SHA, tag), else the last one of a service.
 
     ``ordinal`` 1 is the last deploy of ``service``, 2 the one before. With ``before_cause``
-    it is counted from the first suspect, if that is of the same service: 0 is it, 1 the one before.
+    it is counted from the first suspect, if that is of the same service (or no service is told):
+    0 is it, 1 the one before. ``before`` names the deploy that it came before.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -24,11 +26,16 @@ class DeployRef(BaseModel):
     service: str | None = None
     ordinal: int = 1
     before_cause: int | None = None
+    before: str | None = None
 
     @property
     def words(self) -> str:
         if self.asked is not None:
             return f"deploy {self.asked}"
+        if self.before is not None:
+            return f"the deploy of {self.service} before {self.before}"
+        if self.service is None:
+            return "the first suspect" if self.before_cause == 0 else "the deploy before it"
         which = "last deploy" if self.ordinal == 1 else f"deploy {self.ordinal} back"
         return f"{which} of {self.service}"
 
@@ -64,13 +71,22 @@ def find_services(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
     lowered = text.lower()
     taken = [False] * len(lowered)
     found: list[tuple[int, str]] = []
-    for word in sorted(words, key=len, reverse=True):
-        pattern = r"[-_ ]".join(re.escape(piece) for piece in re.split(r"[-_ ]", word.lower()))
-        for match in re.finditer(rf"(?<![\w-])(?<!\w\.){pattern}(?![\w-])", lowered):
+    for word, pattern in _patterns(tuple(words)):
+        for match in pattern.finditer(lowered):
             if not any(taken[match.start() : match.end()]):
                 taken[match.start() : match.end()] = [True] * (match.end() - match.start())
                 found.append((match.start(), words[word]))
     return tuple(dict.fromkeys(name for _, name in sorted(found)))
+
+
+@lru_cache(maxsize=64)
+def _patterns(words: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """What finds each word, the longest first. Kept, because a catalog is asked again and again."""
+    found = []
+    for word in sorted(words, key=len, reverse=True):
+        pieces = r"[-_ ]".join(re.escape(piece) for piece in re.split(r"[-_ ]", word.lower()))
+        found.append((word, re.compile(rf"(?<![\w-])(?<!\w\.){pieces}(?![\w-])")))
+    return tuple(found)
 
 
 def find_deploys(text: str) -> tuple[str, ...]:

@@ -91,7 +91,9 @@ class ModelReturned(Entry):
 
 
 class ModelFailed(Entry):
-    """One try that brought no turn. ``again_in`` is the wait before the next, if there is one."""
+    """One try of ``model`` that brought no turn. ``again_in`` is the wait before the next, if there
+    is one; ``handed_to`` is the model that is asked from then on, if it is another.
+    """
 
     kind: Literal["model_failed"] = "model_failed"
     step: int
@@ -102,6 +104,8 @@ class ModelFailed(Entry):
     message: str
     again_in: float | None
     seconds: float
+    model: str = ""
+    handed_to: str = ""
 
     @property
     def part(self) -> str:

@@ -65,7 +65,11 @@ class Cited(Value):
 
 
 class Answer(Value):
-    """A checked answer. ``not_checked`` is what the tools said they did not search."""
+    """A checked answer. ``not_checked`` is what the tools said they did not search.
+
+    Of every outcome: ``model`` is the one that spoke last, ``instead_of`` the first one of the
+    settings where that is another.
+    """
 
     kind: Literal["answer"] = "answer"
     headline: str
@@ -76,6 +80,7 @@ class Answer(Value):
     cited: tuple[Cited, ...] = ()
     steps: int
     model: str
+    instead_of: str = ""
 
 
 class Established(Value):
@@ -98,6 +103,7 @@ class Failure(Value):
     next_check: str
     steps: int
     model: str
+    instead_of: str = ""
 
 
 class Proposal(Value):
@@ -110,6 +116,7 @@ class Proposal(Value):
     key: str
     steps: int
     model: str
+    instead_of: str = ""
 
 
 Outcome = Annotated[Answer | Failure | Proposal, Field(discriminator="kind")]

@@ -29,9 +29,20 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, re.IGNORECASE)
 
 
-SHIP = r"(?:deploy|ship|releas|push|roll(?:ed|s)?\s+out|went\s+out|go(?:es)?\s+out|put\s+out)"
+SHIP = (
+    r"(?:deploy|ship|releas|push|roll(?:ed|s)?\s+(?:it |that |this )?out|went\s+out|go(?:es)?\s+out"
+    r"|put\s+(?:it |that |this )?out)"
+)
+_HARM = r"(?:broke|break|broken|cause[sd]?|kill(?:ed)?|do (?:it|this|that))\b"
 
 _SPECIAL: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
+    (
+        PartKind.CAUSE,
+        _pattern(
+            r"\b(?:did|have|has) (?:we|i|an?|any|some|our|one of|something|someone|anyone)\b[^?]*"
+            rf"\b{_HARM}|\b(?:is|was) (?:this|it|that) (?:on )?(?:ours?|us|our fault)\b"
+        ),
+    ),
     (
         PartKind.MOVED,
         _pattern(
@@ -51,7 +62,8 @@ _SPECIAL: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
         PartKind.ROLLBACK,
         _pattern(
             r"\b(?:safe|safely|risky|dangerous|okay?)\b.*\b(?:roll\w*[ -]?back|rolled|revert\w*)\b"
-            r"|\b(?:can|may|should|could) (?:we|i) (?:safely )?(?:roll|revert)\b"
+            r"|\b(?:can|may|should|could) (?:we|i) (?:safely |just )?(?:roll|revert)\b"
+            r"|\bwhat\b.{0,20}\broll[ -]?back\b(?! (?:deploy|release))|\bis (?:it|that|this) safe\b"
             r"|\bwhat\b.*\broll(?:ing)?(?: it| that)?[ -]?back\b.*\b(?:take|lose|undo|remove|cost)\w*"
             r"|\bwhat (?:would|do|will) we lose\b|\bhow (?:do|can|should) (?:i|we) roll\b"
         ),
@@ -73,8 +85,12 @@ _SPECIAL: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
             r"|\bwhy (?:isn.?t|wasn.?t|is it not|was it not)\b"
             r"|\b(?:was|is) (?:that|this)(?: one)? (?:it|the (?:cause|culprit|one))\b"
             r"|\bdid (?:that|this|deploy|release|#?\d|[\w-]+ v?\d)[\w. #-]*\b(?:cause|break|do it)\b"
+            r"|\bdid (?!(?:we|i|you|it|they|an?|any\w*|some\w*|our|one|the last|the latest)\b)"
+            rf"[\w./-]+ {_HARM}"
             r"|\bcould (?:that|this|deploy|release|[\w-]+ v?\d)[\w. #-]*\b(?:be|have)\b"
             r"|\b(?:was|is) it (?:deploy |release )?(?:[\w-]+ )?v?#?\d[\d.]*"
+            r"|^\W*(?:is|was) (?!it\b|this\b|that\b)[\w./-]+(?: v?\d[\w.]*)? (?:to blame|at fault"
+            r"|guilty|involved|behind|responsible|the (?:cause|culprit|problem|reason))\b"
             r"|^\W*(?:is|was) (?:[\w-]+ )?(?:deploy|release) #?\d+\b.*"
             r"\b(?:cause|culprit|behind|responsible|to blame|guilty)\b"
         ),
@@ -91,8 +107,9 @@ _SPECIAL: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
     (
         PartKind.SHIPPED,
         _pattern(
-            r"^\W*(?:was|were|has|have|had|did)\b.*\b(?:deployed|shipped|released|changed?|pushed"
-            r"|rolled out|go out|gone out|go live|ship|deploy|release)\b"
+            r"^\W*(?:was|were|has|have|had|did|any|anything|something|nothing)\b.*\b(?:deployed|shipped"
+            r"|released|changed?|pushed|touched|updated|upgraded|bumped|rolled out|go out|gone out"
+            r"|went out|go live|ship|deploy|release)\b"
         ),
     ),
 )
@@ -109,6 +126,10 @@ _PLAIN: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
             r"\b(?:is it|did (?:it|this|that)|roll(?:ed)? back|revert)\b"
             r"|\b(?:is|was) it (?:a|the|our|some) (?:deploy|release|change)\b"
             r"|\bwhich (?:deploy|release|change|service)(?: is it| was it)?\s*\??$"
+            r"|\b(?:which|what)\b.*\b(?:change|deploy\w*|release|one)\b.*\bdid (?:it|this|that)\b"
+            r"|\bwhich of\b.*\b(?:deploys|deployments|releases|changes)\W*$"
+            r"|\bwhose\b.*\b(?:deploy\w*|release|change|fault)\b|^\W*(?:the )?(?:cause|culprit)\W*$"
+            r"|\bwhat(?:'?s| is| has)? (?:happened|going on|wrong)\b"
         ),
     ),
     (
@@ -118,6 +139,8 @@ _PLAIN: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
             r"|contain\w*|includ\w+)\b"
             r"|\b(?:which|what) (?:files?|settings?|lines?|commits?)\b.*\b(?:in|of|chang\w*)\b"
             r"|\b(?:show|see|give)\b.*\bdiff\b"
+            r"|\bwhat(?:'?s| is| was) (?:in )?(?:deploy|release) #?\d"
+            r"|\btell me (?:more )?about (?:deploy|release) #?\d"
             r"|\bdiff (?:of|for|in)\b|\bwhat(?:'s| is| was| went)? (?:new )?in(?:to)?\b"
             r"(?=.*\b(?:deploy|release)\b)"
         ),
@@ -126,7 +149,10 @@ _PLAIN: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
         PartKind.WHO_WHEN,
         _pattern(
             rf"\bwho\b.*{SHIP}|\bwhen\b.*(?:{SHIP}|\blive\b|\bfinish)"
-            rf"|\bby whom\b|\b(?:last|latest) (?:deploy|release)\b(?=[^?]*\?)"
+            r"|\bby whom\b|\b(?:last|latest) (?:deploy|release)\b(?=[^?]*\?)"
+            r"|\bwho did (?:it|that|this)\b"
+            r"|\b(?:version|release|deploy|one) (?:right |just )?before (?:that|this|it)\b"
+            r"|\bprevious (?:good )?version\b|\b(?:ran|was running) before\b"
         ),
     ),
     (

@@ -106,8 +106,34 @@ _WAS_IT = re.compile(r"\b(?:was|is|could|may|might) it\b(?: be| have been)?", re
 _IN_NUMBER = re.compile(r"\b(?:in|of)\s+#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|that|this|its)\b", re.IGNORECASE)
 _FILE = re.compile(r"(?<![\w@:/.])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
+_BEFORE_NAMED = re.compile(
+    r"\b(?:before|prior to) (?:deploy |release |version )?#?(\d{3,8}|v?\d+(?:\.\d+)+[\w.+-]*)"
+    r"(?![\w:.%-])(?!-\d)",
+    re.IGNORECASE,
+)
+_BARE_VERSION = re.compile(
+    r"\b(?:did|does|do|in|of|was|is|has|version|release)\s+(v?\d+(?:\.\d+)+[\w+-]*)"
+    r"(?![\w:])(?!\s*(?:m?s|sec\w*|min\w*|hours?|days?|%|percent|[kmg]b)\b)",
+    re.IGNORECASE,
+)
+_RUN_TOGETHER = re.compile(r"\b(what|who|when|where|how)s\b", re.IGNORECASE)
+"""``whats``, as it is typed at night."""
+_AS_WELL = re.compile(
+    r"^\W*(?:and|or|so|but|then)?\W*(?:what about|how about|and|or|not)\s+(?:the )?[\w.@/ -]{2,60}\W*$",
+    re.IGNORECASE,
+)
+_SYMPTOM = re.compile(
+    r"\b(?:down|broken?|fail\w*|crash\w*|errors?|[45]\d\d|5xx|4xx|dead|dies|dying|died|hang\w*|stuck"
+    r"|slow\w*|time\w* ?out|unreachable|oom\w*|exceptions?|nobody can|no ?one can|can ?.?t|cannot"
+    r"|refus\w*|reject\w*|outage|incident)\b",
+    re.IGNORECASE,
+)
 _BEFORE_THAT = re.compile(
     r"\b(?:before|prior to) (?:that|this|it)\b(?: one| deploy)?|\bpreviously\b", re.IGNORECASE
+)
+_BACK = re.compile(
+    r"\bbefore (?:that|this|it)\b|\bprevious (?:good )?version\b|\b(?:ran|was running) before\b",
+    re.IGNORECASE,
 )
 _THE_CHANGE = re.compile(r"\b(?:the|that) (?:[\w.-]+ )?(?:change|culprit|suspect)\b", re.IGNORECASE)
 _LAST = re.compile(r"\b(last|latest|newest|most recent|current)\b", re.IGNORECASE)
@@ -118,7 +144,11 @@ _BEFORE_LAST = re.compile(
 )
 
 
-def _parts_of(clause: str, words: Mapping[str, str], now: datetime) -> list[Part]:
+def _parts_of(
+    clause: str, words: Mapping[str, str], now: datetime, asked: PartKind | None
+) -> list[Part]:
+    """The parts of one clause; ``asked`` is what the clause before it asks for."""
+    clause = _RUN_TOGETHER.sub(r"\1 is", clause)
     services = find_services(clause, words)
     service = services[0] if services else None
     incident = _INCIDENT.search(clause)
@@ -147,22 +177,30 @@ def _parts_of(clause: str, words: Mapping[str, str], now: datetime) -> list[Part
             around=around or _around(kind, clause),
             path=path[0] if path else None,
         )
-        for kind in _kinds(clause, services, timed=bool(span))
+        for kind in _kinds(clause, services, asked, timed=bool(span))
         for ref in _refs(kind, clause, service, words)
     ]
 
 
-def _kinds(clause: str, services: tuple[str, ...], *, timed: bool) -> list[PartKind]:
+def _kinds(
+    clause: str, services: tuple[str, ...], asked: PartKind | None, *, timed: bool
+) -> list[PartKind]:
     """What the clause asks for. What changed *since* a time is what was deployed since."""
-    kinds = kinds_of(clause) or _asks_of_a_service(clause, services)
+    kinds = kinds_of(clause) or _asks_of_a_service(clause, services, asked)
     named = find_deploys(clause) or _IN_NUMBER.search(clause) or _PRONOUN.search(clause)
     if timed and kinds == [PartKind.CHANGES] and not named:
         return [PartKind.LISTING]
     return kinds
 
 
-def _asks_of_a_service(clause: str, services: tuple[str, ...]) -> list[PartKind]:
-    """``was it web?``: only the catalog tells that it asks about a service."""
+def _asks_of_a_service(
+    clause: str, services: tuple[str, ...], asked: PartKind | None
+) -> list[PartKind]:
+    """``was it web?``: only the catalog tells that it asks about a service. ``and web 12?`` asks
+    what was asked before it, else whether it was that one.
+    """
+    if services and _AS_WELL.search(clause):
+        return [asked or PartKind.WAS_IT]
     return [PartKind.WAS_IT] if services and _WAS_IT.search(clause) else []
 
 
@@ -181,6 +219,10 @@ def _refs(
         DeployRef(asked=d, service=_beside(d, clause, words)) for d in find_deploys(clause)
     ]
     refs += find_versions(clause, words)
+    if kind is PartKind.WHO_WHEN and service and (named := _BEFORE_NAMED.search(clause)):
+        return [DeployRef(service=service, before=named[1])]
+    if not refs and kind in (PartKind.CHANGES, PartKind.WHO_WHEN, PartKind.WAS_IT):
+        refs += [DeployRef(asked=v[1], service=service) for v in _BARE_VERSION.finditer(clause)]
     match kind:
         case PartKind.FIX:
             known = {ref.asked for ref in refs if ref}
@@ -190,8 +232,8 @@ def _refs(
             refs = [DeployRef(asked=number[1], service=_beside(number[1], clause, words))]
         case PartKind.CHANGES | PartKind.WHO_WHEN if not refs:
             back = _BEFORE_LAST.search(clause)
-            named = service is not None and (kind is PartKind.WHO_WHEN or _LAST.search(clause))
-            if named or back:
+            of_it = service is not None and (kind is PartKind.WHO_WHEN or _LAST.search(clause))
+            if of_it or (back and (service or kind is PartKind.CHANGES)):
                 refs = [_counted(clause, service)]
         case PartKind.WAS_IT if not refs:
             refs += [DeployRef(asked=found[1], service=service) for found in _BARE.finditer(clause)]
@@ -243,7 +285,7 @@ def parse(
     clauses = [clause for clause in _CLAUSE.split(text) if clause and clause.strip()]
     parts: list[Part] = []
     for clause in clauses:
-        for part in _parts_of(clause, words, now):
+        for part in _parts_of(clause, words, now, parts[-1].kind if parts else None):
             if not any(part.kind is p.kind and part.deploy == p.deploy for p in parts):
                 parts.append(part)
     services = find_services(text, words)
@@ -258,6 +300,8 @@ def parse(
         else part
         for part in parts
     ]
+    if services and _SYMPTOM.search(text) and all(_ours_at_all(part) for part in parts):
+        parts = [Part(kind=PartKind.CAUSE, text=text, incident=incident[0] if incident else None)]
     cause = any(part.kind is PartKind.CAUSE for part in parts)
     dangling = next(
         (p for p in parts if p.kind is PartKind.CHANGES and p.deploy is None and not p.unread), None
@@ -274,6 +318,12 @@ def parse(
         catalog=dict(words),
         cut=cut,
     )
+
+
+def _ours_at_all(part: Part) -> bool:
+    """``did we ship something?`` beside a symptom and without a time asks for the cause."""
+    anywhen = part.since is None and part.until is None and part.around is None
+    return part.kind is PartKind.SHIPPED and anywhen and part.service is None and not part.unread
 
 
 def _named(text: str, words: Mapping[str, str]) -> tuple[DeployRef, ...]:
@@ -302,8 +352,11 @@ def _with_context(
             update["deploy"] = DeployRef(service=services[0])
         elif named and not caused and _PRONOUN.search(part.text):
             update["deploy"] = named[0]
-    if part.kind is PartKind.WAS_IT and part.deploy is None and part.service is None and named:
-        update["deploy"] = named[0]
+        elif not caused and any(one.search(part.text) for one in (_PRONOUN, _THE_CHANGE, _BACK)):
+            back = 1 if _BACK.search(part.text) else 0
+            update["deploy"] = DeployRef(before_cause=back)
+    if part.kind is PartKind.WAS_IT and part.deploy is None and part.service is None:
+        update |= {"deploy": named[0]} if named else {"service": next(iter(services), None)}
     if part.kind is PartKind.CHANGES and part.deploy is None and services:
         asks_cause = any(p.kind is PartKind.CAUSE for p in parts)
         if not asks_cause and part.service is not None and _names_it(part):

@@ -15,6 +15,7 @@ from bot.loop.journal import (
     ModelFailed,
     ModelReturned,
     RunEnded,
+    RunStarted,
     ToolReturned,
     WasCut,
     blob_hash,
@@ -46,6 +47,15 @@ class Recorder:
             self._waiting.append(event)
             if isinstance(event, ModelFailed):
                 self._failed.append(event)
+
+    def begin(self, started: RunStarted) -> RunStarted:
+        """Note the run's start; returns the recorded one where the run began before."""
+        self.note(started)
+        match self._recorded[started.key]:
+            case RunStarted() as recorded:
+                return recorded
+            case _:
+                return started
 
     async def write(self, event: Event) -> None:
         """Make it durable, with all that was noted, before the caller goes on."""

@@ -197,6 +197,8 @@ class Rows:
             row.facts.add((FactKind.SERVICE, self._catalog.get(item.lower(), item)))
         elif name == "ref":
             row.facts.add((FactKind.VERSION, _version(item)))
+        elif name == "nearest":
+            row.facts.add((FactKind.DEPLOY, item))
         if name not in _PEOPLE:
             for fact in facts_in(item, self._catalog):
                 self._put(fact, row.facts, row)

@@ -94,10 +94,12 @@ class Stop:
             return self.cut
         began = self.clock.monotonic()
         left = self.deadline - began
-        task = asyncio.ensure_future(self._unless_aborted(work))
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.ensure_future(self._unless_aborted(work, waiting))
         task.add_done_callback(_heard)
+        task.add_done_callback(lambda _: _wake(waiting))
         try:
-            await self._first(task, min(seconds, left))
+            await self._first(waiting, min(seconds, left))
             spent = self.clock.monotonic() - began
             if task.done() and not task.cancelled():
                 return Done(task.result(), spent)
@@ -115,12 +117,9 @@ class Stop:
             if task.done():
                 work.close()
 
-    async def _first(self, task: asyncio.Future[T], seconds: float) -> None:
+    async def _first(self, waiting: asyncio.Future[None], seconds: float) -> None:
         """Until the work is done, the time is over or the run is aborted."""
-        loop = asyncio.get_running_loop()
-        waiting: asyncio.Future[None] = loop.create_future()
-        late = loop.call_later(seconds, _wake, waiting)
-        task.add_done_callback(lambda _: _wake(waiting))
+        late = waiting.get_loop().call_later(seconds, _wake, waiting)
         self._waking.add(waiting)
         try:
             await waiting
@@ -128,11 +127,20 @@ class Stop:
             self._waking.discard(waiting)
             late.cancel()
 
-    async def _unless_aborted(self, work: Coroutine[Any, Any, T]) -> T:
-        """An abort may come after a task is made and before its first step: then it has none."""
-        if self._aborted:
-            raise asyncio.CancelledError
-        return await work
+    async def _unless_aborted(
+        self, work: Coroutine[Any, Any, T], waiting: asyncio.Future[None]
+    ) -> T:
+        """An abort may come after a task is made and before its first step: then it has none.
+
+        At its end it wakes the run itself, which is one turn of the event loop earlier than its
+        task could.
+        """
+        try:
+            if self._aborted:
+                raise asyncio.CancelledError
+            return await work
+        finally:
+            _wake(waiting)
 
 
 def _wake(waiting: asyncio.Future[None]) -> None:

@@ -19,7 +19,7 @@ _WORD_NUMBERS = {"a": 1, "an": 1, "two": 2, "three": 3, "six": 6, "twelve": 12, 
 _MOMENT = (
     r"(?:(?P<day>\d{4}-\d{2}-\d{2}|yesterday|today)[ T]*(?:at\s+)?)?"
     r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?"
-    r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2})?"
+    r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2}|CEST|CET|BST|E[SD]T|C[SD]T|M[SD]T|P[SD]T)?"
 )
 _DAY_ONLY = r"(?P<only>\d{4}-\d{2}-\d{2}|yesterday|today)"
 _EDGE = re.compile(
@@ -40,6 +40,26 @@ _AHEAD = re.compile(
     re.IGNORECASE,
 )
 _SAME = re.compile(r"\b(?:that|the same) (day|week|month)\b", re.IGNORECASE)
+_SINCE_ONSET = re.compile(
+    r"\b(?:since (?:then|onset|it|this|that|they|the (?:incident|outage|alert|kills?|errors?))"
+    r"(?: (?:began|started|broke|fired))?|after (?:onset|(?:it|this|that|they) (?:began|started|broke))"
+    r")\W*$",
+    re.IGNORECASE,
+)
+_ZONES = {
+    "CET": 1,
+    "CEST": 2,
+    "BST": 1,
+    "EST": -5,
+    "EDT": -4,
+    "CST": -6,
+    "CDT": -5,
+    "MST": -7,
+    "MDT": -6,
+    "PST": -8,
+    "PDT": -7,
+}
+"""Hours east of UTC, for those names that mean one zone where people are on call together."""
 _BARE_DAY = re.compile(r"\b(yesterday|today|tonight)\b", re.IGNORECASE)
 
 
@@ -69,7 +89,9 @@ class Window:
 
 @dataclass(frozen=True)
 class OnsetWindow:
-    """A span told by an incident's onset: so long before it, or the day, week or month around it."""
+    """A span told by an incident's onset: so long before it, the day, week or month around it, or
+    all ``since`` it.
+    """
 
     before: timedelta | None = None
     same: str | None = None
@@ -80,6 +102,8 @@ class OnsetWindow:
             return Window(onset - self.before, onset)
         day = _midnight(onset.astimezone(UTC))
         match self.same:
+            case "since":
+                return Window(onset, None)
             case "week":
                 monday = day - timedelta(days=day.weekday())
                 return Window(monday, monday + timedelta(days=7))
@@ -97,7 +121,7 @@ def onset_window(text: str) -> OnsetWindow | None:
         return OnsetWindow(before=timedelta(**{_UNITS[ahead[2][0].lower()]: number}))
     if same := _SAME.search(text):
         return OnsetWindow(same=same[1].lower())
-    return None
+    return OnsetWindow(same="since") if _SINCE_ONSET.search(text) else None
 
 
 def _next_month(day: datetime) -> datetime:
@@ -116,9 +140,11 @@ def _month(match: re.Match[str], now: datetime) -> Window:
 
 
 def zone_offset(zone: str | None) -> timedelta:
-    """The offset east of UTC that ``+01:00``, ``Z``, ``UTC`` or nothing stands for."""
+    """The offset east of UTC that ``+01:00``, ``CEST``, ``Z``, ``UTC`` or nothing stands for."""
     if not zone or zone.upper() in {"Z", "UTC", "GMT"}:
         return timedelta()
+    if zone.upper() in _ZONES:
+        return timedelta(hours=_ZONES[zone.upper()])
     digits = zone[1:].replace(":", "")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     return -offset if zone[0] == "-" else offset

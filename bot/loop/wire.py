@@ -7,8 +7,8 @@ loop and not beside the adapters because the loop may not import them.
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import cached_property
-from typing import Annotated, Any, Literal, Protocol, runtime_checkable
+from functools import cached_property, lru_cache
+from typing import Annotated, Any, Literal, Protocol, TypeGuard
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -32,11 +32,16 @@ class Finish(StrEnum):
 
 
 class Usage(Wire):
-    """Tokens of one call; ``None`` where the provider did not say."""
+    """Tokens of one call; ``None`` where the provider did not say.
+
+    ``input_tokens`` are all that were read. Among them are ``cached_tokens``, which came from the
+    provider's cache, and ``cache_written_tokens``, which were put into it at a price of their own.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    cache_written_tokens: int | None = None
 
 
 class ToolCall(Wire):
@@ -167,9 +172,14 @@ class Model(Protocol):
         ...
 
 
-@runtime_checkable
 class Relay(Protocol):
-    """A ``Model`` with others behind it. The loop says when the next one takes over."""
+    """A ``Model`` with others behind it. The loop says when the next one takes over.
+
+    ``first`` is the name of the one that stands before all others, whichever is asked.
+    """
+
+    @property
+    def first(self) -> str: ...
 
     @property
     def has_next(self) -> bool: ...
@@ -177,3 +187,18 @@ class Relay(Protocol):
     def hand_over(self, error: ModelError) -> bool:
         """Go on with the next model for the rest of the run. ``False``: this failure stands."""
         ...
+
+    def go_on_with(self, name: str) -> None:
+        """Skip to the model that a resumed run had got to. A name that is not ahead does nothing."""
+        ...
+
+
+def is_relay(model: Model) -> TypeGuard[Relay]:
+    """Whether others stand behind it. Its type tells."""
+    return _relays(type(model))
+
+
+@lru_cache
+def _relays(kind: type[Model]) -> bool:
+    """Kept, because to look for the members of a protocol takes as long as a small tool call."""
+    return all(hasattr(kind, name) for name in ("first", "has_next", "hand_over", "go_on_with"))

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from bot.loop.contradictions import contradictions
-from support.scripted import diff, found, no_deploy, ranking
+from bot.loop.contradictions import Contradiction, contradictions
+from support.scripted import INCIDENT, deploy, diff, found, no_deploy, ranking
+from tools.base import ToolResult
+from tools.records import DeploysFound, IncidentsFound
 
 
 @pytest.mark.parametrize(
@@ -57,3 +59,41 @@ def test_a_thought_that_names_an_observation_is_held_against_that_one() -> None:
 
 def test_plain_text_results_have_no_counts_to_contradict() -> None:
     assert contradictions("There are 9 files.", [("o1", found("a page of text"))]) == ()
+
+
+def test_a_flag_says_the_words_and_what_the_observation_shows_instead() -> None:
+    assert contradictions("So there are no deploys here.", [("o1", ranking())]) == (
+        Contradiction("o1", "no deploys", ranking().summary),
+    )
+    assert contradictions("It has 7 commits.", [("o2", diff())]) == (
+        Contradiction("o2", "7 commits", diff().summary),
+    )
+
+
+LISTED = found("2 of 9 deploys", DeploysFound(asked="web", deploys=(deploy(1), deploy(2)), total=9))
+INCIDENTS = found("1 of 3", IncidentsFound(asked="x", incidents=(INCIDENT,), total=3))
+
+
+@pytest.mark.parametrize(
+    ("said", "result", "flagged"),
+    [
+        ("There are 9 deploys.", LISTED, False),
+        ("It shows 2 deployments.", LISTED, False),
+        ("There are 3 deploys.", LISTED, True),
+        ("There is 1 incident.", INCIDENTS, False),
+        ("There are 3 incidents.", INCIDENTS, False),
+        ("There are 2 incidents.", INCIDENTS, True),
+        ("No incidents.", INCIDENTS, True),
+        ("It has 4 commits.", diff(), False),
+        ("It has 1 highlight.", diff(), False),
+        ("It has 2 highlights.", diff(), True),
+        ("There are 2 candidates.", ranking(), False),
+        ("There are 3 candidates.", ranking(), True),
+        ("12 FILES changed.", diff(), False),
+        ("There are 5 incidents.", diff(), False),
+    ],
+)
+def test_a_count_holds_if_it_is_the_total_or_what_is_shown(
+    said: str, result: ToolResult, *, flagged: bool
+) -> None:
+    assert bool(contradictions(said, [("o1", result)])) is flagged

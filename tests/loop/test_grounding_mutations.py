@@ -66,19 +66,27 @@ def invented(kind: str, value: object, rng: random.Random) -> object:
 
 def lies(sentence: Sentence, rng: random.Random) -> Iterator[tuple[str, str]]:
     """Each with what was done to it: a value of another row, an invented one, a denial."""
+    about = about_what(sentence)
     for name, piece in sentence.pieces.items():
         pool = [v for v in sentence.pools.get(name, ()) if v != piece.value]
         if pool:
             swap: dict[str, object] = {name: rng.choice(pool)}
-            yield f"swapped {piece.kind}", sentence.say(rng, swap)
+            yield f"{about}swapped {piece.kind}", sentence.say(rng, swap)
     name, piece = rng.choice(sorted(sentence.pieces.items()))
     false: dict[str, object] = {name: invented(piece.kind, piece.value, rng)}
-    yield f"invented {piece.kind}", sentence.say(rng, false)
+    if sentence.template != "There is no {number}":  # of another number it would be as true
+        yield f"{about}invented {piece.kind}", sentence.say(rng, false)
     said = sentence.say(rng)
     for word in (" finished ", " changed ", " most likely caused ", " was ", " set ", " added "):
         if word in said:
-            yield "denied", said.replace(word, f" never{word}", 1)
+            yield f"{about}denied", said.replace(word, f" never{word}", 1)
             break
+
+
+def about_what(sentence: Sentence) -> str:
+    if " not " in sentence.template or " no " in sentence.template:
+        return "negated, "
+    return "causal, " if "caused" in sentence.template else ""
 
 
 def test_at_least_995_of_1000_lies_are_caught_and_the_truth_is_not() -> None:
@@ -103,10 +111,24 @@ def test_at_least_995_of_1000_lies_are_caught_and_the_truth_is_not() -> None:
                     missed[how] += 1
                     misses.append(f"{how}: {lie}  (true: {said})")
     total = caught.total() + missed.total()
-    swapped = sum(n for how, n in (caught + missed).items() if how.startswith("swapped"))
-    report = f"{total} lies, {swapped} by swapping, missed {dict(missed)}; {true} truths"
+    swapped = sum(n for how, n in (caught + missed).items() if "swapped" in how)
+    both = caught + missed
+    kinds = "\n".join(f"  {how}: {missed[how]} of {n}" for how, n in sorted(both.items()))
+    report = (
+        f"{total} lies, {swapped} by swapping, {missed.total()} missed; "
+        f"{true} truths, {len(rejected)} rejected; missed by kind\n{kinds}"
+    )
     print(report)
     assert swapped * 2 >= total
     assert caught.total() >= 0.995 * total, "\n".join([report, *misses[:30]])
     assert len(rejected) <= 0.005 * true, "\n".join(rejected[:30])
-    assert set(caught) >= {"denied", "swapped time", "swapped deploy", "invented path"}
+    assert set(caught) >= {
+        "denied",
+        "swapped time",
+        "swapped deploy",
+        "invented path",
+        "causal, denied",
+        "causal, swapped deploy",
+        "negated, swapped deploy",
+        "negated, swapped path",
+    }

@@ -65,3 +65,12 @@ def test_every_rule_has_a_reason_of_its_own_and_every_reason_plain_words() -> No
     reasons = [rule.reason for rule in STOP_RULES]
     assert len(reasons) == len(set(reasons))
     assert len({plain(reason) for reason in StopReason}) == len(StopReason)
+
+
+@pytest.mark.parametrize("reason", StopReason)
+def test_a_reason_is_told_as_one_plain_sentence(reason: StopReason) -> None:
+    sentence = plain(reason)
+    first, rest = sentence[0], sentence[1:-1]
+    assert (first, rest) == (first.upper(), rest.lower())
+    assert sentence[-1] == "."
+    assert "." not in rest

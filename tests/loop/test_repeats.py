@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
+from pydantic import Field
 
 from bot.loop.repeats import canonical, in_cycle
 from support.scripted import LookupArguments
+from tools.base import Arguments
 
 
 @pytest.mark.parametrize(
@@ -20,6 +24,30 @@ def test_every_spelling_of_a_call_is_the_same_call(spelling: dict[str, object]) 
     folded = frozenset({"what"})
     same = canonical("lookup", LookupArguments(what="apples"), folded)
     assert canonical("lookup", LookupArguments.model_validate(spelling), folded) == same
+
+
+class Nested(Arguments):
+    """Arguments of every shape that a tool may have."""
+
+    names: tuple[str, ...] = ()
+    by: dict[str, str] = Field(default_factory=dict)
+    day: date = date(2026, 11, 29)
+
+
+def test_blanks_inside_and_case_are_folded_in_lists_and_by_name_as_well() -> None:
+    folded = frozenset({"names", "by"})
+    one = Nested(names=("Web  API", "b"), by={"Team": " SRE\t1 "})
+    other = Nested(names=(" web api", "B "), by={"Team": "sre 1"})
+    assert canonical("t", one, folded) == canonical("t", other, folded)
+    assert canonical("t", one) != canonical("t", other)
+    assert canonical("t", one, folded) == (
+        't {"by": {"Team": "sre 1"}, "day": "2026-11-29", "names": ["web api", "b"]}'
+    )
+
+
+def test_a_word_more_is_another_call_also_inside_of_a_list() -> None:
+    assert canonical("t", Nested(names=("web",))) != canonical("t", Nested(names=("web api",)))
+    assert canonical("t", Nested(by={"a": "b"})) != canonical("t", Nested(by={"a": "c"}))
 
 
 def test_case_counts_unless_the_tool_says_otherwise() -> None:

@@ -6,7 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from bot.loop.journal import EVENT, Event, FencedError, MemoryJournal, RunEnded, ToolReturned
+from bot.loop.journal import (
+    EVENT,
+    Event,
+    FencedError,
+    MemoryJournal,
+    OtherVersionError,
+    RunEnded,
+    ToolReturned,
+    blob_hash,
+)
 from bot.loop.limits import StopReason
 from bot.loop.outcome import Answer, Failure
 from bot.loop.wire import ModelError, ModelErrorKind
@@ -106,3 +115,12 @@ async def test_every_event_survives_its_json() -> None:
     full, _ = await whole()
     for event in full.events:
         assert EVENT.validate_json(EVENT.dump_json(event)) == event
+
+
+def test_a_blob_of_half_a_surrogate_pair_has_a_hash_of_its_own() -> None:
+    assert blob_hash("half \ud83d") != blob_hash("half \ud83e")
+
+
+def test_a_journal_of_another_version_says_which_and_why() -> None:
+    error = OtherVersionError("cannot be read", 7)
+    assert (str(error), error.version) == ("cannot be read", 7)

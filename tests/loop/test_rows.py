@@ -1,0 +1,233 @@
+"""What one observation can support: which facts stand together, and where they stand."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.loop.claims import Grounds, claim_problems
+from bot.loop.facts import Fact, FactKind
+from bot.loop.rows import Row, holds, names_of
+from support.pads import pad
+from support.scripted import deploy, diff, found, ranking
+from tools.base import ToolResult
+from tools.records import (
+    DiffShown,
+    FileChange,
+    FileKind,
+    FileStatus,
+    Highlight,
+    SuspectsRanked,
+)
+
+
+def backed(text: str, *results: ToolResult) -> bool:
+    cited = [f"o{n}" for n in range(1, len(results) + 1)]
+    return claim_problems(text, cited, Grounds(pad(*results))) == []
+
+
+def differing(**fields: object) -> ToolResult:
+    result = diff()
+    assert isinstance(result.value, DiffShown)
+    return result.model_copy(update={"value": result.value.model_copy(update=fields)})
+
+
+def suspected(**fields: object) -> ToolResult:
+    """A ranking whose first suspect has these fields."""
+    result = ranking()
+    assert isinstance(result.value, SuspectsRanked)
+    first, *rest = result.value.suspects
+    suspects = (first.model_copy(update=fields), *rest)
+    return result.model_copy(
+        update={"value": result.value.model_copy(update={"suspects": suspects})}
+    )
+
+
+def test_a_deploy_goes_by_its_number_its_version_its_commit_and_its_id() -> None:
+    assert names_of(deploy(12, id="D-12", ref="V2.3-RC", sha="ABC1234")) == {
+        "12",
+        "d-12",
+        "2.3-rc",
+        "abc1234",
+    }
+    assert names_of(
+        deploy(12, id="D-12", ref=None, sha=None).model_copy(update={"number": None})
+    ) == {"d-12"}
+
+
+@pytest.mark.parametrize(
+    ("needle", "stands"),
+    [
+        ("retry.budget", True),
+        ("budget", True),
+        ("udget", False),
+        ("retry.bud", False),
+        ("pool", True),
+        ("pool_size", True),
+        ("pool_siz", False),
+        ("size", False),
+        ("5s", True),
+        ("s", False),
+        (": 5s", True),
+        (": 5", False),
+        ("é", False),
+        ("pool x", False),
+    ],
+)
+def test_words_stand_where_nothing_grows_on_at_either_end(needle: str, *, stands: bool) -> None:
+    row = Row(words=["apool pool_size caféx retry.budget: 5s pool"])
+    assert holds([row], Fact(FactKind.CODE, needle, needle), quotations=False) is stands
+
+
+def test_words_that_overlap_themselves_are_found_behind_their_first_trace() -> None:
+    row = Row(words=["xaa aa.aab"])
+    assert holds([row], Fact(FactKind.CODE, "aa", "aa"), quotations=False)
+    again = Row(words=["a.a.ab a.a"])
+    assert holds([again], Fact(FactKind.CODE, "a.a", "a.a"), quotations=False)
+
+
+def test_other_peoples_words_count_for_quotations_and_where_they_are_admitted() -> None:
+    row = Row(quotes=["no route to host"], quoted={(FactKind.NUMBER, "77")})
+    quote = Fact(FactKind.QUOTE, "no route", "“no route”")
+    code, number = Fact(FactKind.CODE, "no route", "`no route`"), Fact(FactKind.NUMBER, "77", "77")
+    assert holds([row], quote, quotations=False)
+    for fact in (code, number):
+        assert holds([row], fact, quotations=True)
+        assert not holds([row], fact, quotations=False)
+
+
+def test_a_deploys_number_is_a_number_as_well() -> None:
+    assert backed("web 4470 went out", ranking())
+    assert backed("4470 is second", ranking())
+
+
+def test_a_person_is_known_with_and_without_the_at_sign() -> None:
+    assert backed("Deploy 4471 was deployed by @maya", ranking())
+    assert backed("Deploy 4471 was deployed by maya", ranking())
+    assert not backed("Deploy 4471 was deployed by @may", ranking())
+
+
+def test_a_commit_of_digits_alone_is_a_commit() -> None:
+    digits = differing(deploy=deploy(sha="1234567890" * 4), base_sha="9876543210" * 4)
+    assert backed("It shipped commit 1234567890", digits)
+    assert backed("It was compared with commit 9876543210", digits)
+    assert not backed("It shipped commit 234567890", digits)
+
+
+def test_a_commit_in_capitals_is_the_same_commit() -> None:
+    assert backed("It shipped commit abc1234", differing(deploy=deploy(sha="ABC1234" + "0" * 33)))
+
+
+def test_a_file_is_known_by_the_end_of_its_path_also_by_its_old_one() -> None:
+    change = FileChange(
+        path="a/b/c/Makefile",
+        previous_path="old/b/c/Makefile.in",
+        status=FileStatus.RENAMED,
+        kind=FileKind.CODE,
+    )
+    moved = differing(files=(change,))
+    for path in ("a/b/c/Makefile", "b/c/Makefile", "old/b/c/Makefile.in", "b/c/Makefile.in"):
+        assert backed(f"{path} changed", moved), path
+    for path in ("x/b/c/Makefile", "old/b/c/Makefile", "ld/b/c/Makefile.in"):
+        assert not backed(f"{path} changed", moved), path
+
+
+def test_the_base_of_a_diff_stands_for_itself() -> None:
+    assert backed("Deploy 4466 was v2.3.0", diff())
+    assert not backed("Deploy 4471 was v2.3.0", diff())
+    assert not backed("Deploy 4466 changed 12 files", diff())
+    assert backed("Deploy 4471 changed 12 files", diff())
+
+
+def test_the_incident_of_a_ranking_may_stand_beside_any_of_its_suspects() -> None:
+    assert backed("Deploy 4470 went out before INC-7 of checkout at 02:06", ranking())
+    assert not backed("Deploy 4470 went out before INC-8 of checkout at 02:06", ranking())
+    assert not backed("Deploy 4470 went out before INC-7 of ledger at 02:06", ranking())
+    assert not backed("Deploy 4470 went out before INC-7 of checkout at 02:07", ranking())
+    assert backed("6 deploys were considered for INC-7 of checkout", ranking())
+
+
+def test_a_tools_own_sentences_each_stand_for_themselves() -> None:
+    result = ranking()
+    assert isinstance(result.value, SuspectsRanked)
+    two = result.value.model_copy(
+        update={"ruled_out": ("ledger 88 finished 03:10 UTC", "ledger 89 finished 03:20 UTC")}
+    )
+    result = result.model_copy(update={"value": two})
+    assert backed("ledger 88 finished 03:10", result)
+    assert not backed("ledger 88 finished 03:20", result)
+    assert backed("ledger 88 finished 03:10 after INC-7", result)
+
+
+@pytest.mark.parametrize(
+    ("said", "fits"),
+    [
+        ("1360 s", True),
+        ("22 min", True),
+        ("23 min", True),
+        ("21 min", False),
+        ("24 min", False),
+        ("22.5 min", False),
+        ("1361 s", False),
+    ],
+)
+def test_a_span_may_be_rounded_to_the_minute_up_or_down(said: str, *, fits: bool) -> None:
+    result = suspected(before_onset=timedelta(seconds=1_360))
+    assert backed(f"Deploy 4471 finished {said} before onset", result) is fits
+
+
+@pytest.mark.parametrize(
+    ("said", "fits"),
+    [("2 days", True), ("3 days", True), ("62 h", True), ("63 h", True), ("4 days", False)],
+)
+def test_a_long_span_may_be_told_in_hours_or_days(said: str, *, fits: bool) -> None:
+    result = suspected(before_onset=timedelta(hours=62, minutes=40))
+    assert backed(f"Deploy 4471 finished {said} before onset", result) is fits
+
+
+def test_a_span_and_the_times_of_its_deploy_stand_together() -> None:
+    assert backed("Deploy 4471 finished 01:44 UTC on 2026-11-29, 22 min before onset", ranking())
+    assert backed("Deploy 4471 began 01:42 with a score of 3", ranking())
+    assert not backed("Deploy 4470 finished with a score of 3", ranking())
+
+
+def test_counts_of_a_diff_are_told_apart_by_what_they_count() -> None:
+    assert backed("12 files, 4 commits, +80 −31", diff())
+    assert not backed("4 files changed", diff())
+    assert not backed("12 commits changed it", diff())
+    assert not backed("31 lines added", diff())
+
+
+# --- plain text -----------------------------------------------------------------------------------
+
+
+def test_a_fact_of_a_long_text_is_found_on_its_line_in_any_case() -> None:
+    text = "A LOG\n" + "filler\n" * 60 + "Config/App.YAML has 31337 items of payments, `Pool.Size`"
+    log = found(text)
+    assert backed("payments has 31337 items", log)
+    assert backed("`pool.size` has 31337 items", log)
+    assert not backed("ledger has 31337 items", log)
+    assert not backed("`pool.max` has 31337 items", log)
+
+
+def test_of_very_many_lines_that_could_hold_a_fact_two_hundred_are_read() -> None:
+    head = "the log\n" + "filler\n" * 40
+    near = found(head + "payments had 1 error\n" * 199 + "payments had 31337 errors")
+    far = found(head + "payments had 1 error\n" * 200 + "payments had 31337 errors")
+    assert backed("payments had 31337 errors", near)
+    assert backed("31337 errors", far)
+    assert not backed("payments-api at 7 had errors", far)
+
+
+def test_the_summary_of_a_text_is_evidence() -> None:
+    assert backed("It took 3 s on 2026-11-29", found("the call took 3000 ms on 2026-11-29"))
+
+
+def test_a_highlight_stands_with_its_file() -> None:
+    pool = Highlight(
+        path="config/pool.yaml", key="size", before="40", after="4", text="size: 40 → 4"
+    )
+    result = differing(highlights=(pool,))
+    assert backed("config/pool.yaml set `size: 40 → 4`", result)
+    assert not backed("config/retry.yaml set `size: 40 → 4`", result)
