@@ -104,9 +104,34 @@ EXTERNAL_CAUSES: tuple[ExternalCause, ...] = (
         "a provider reports an outage of its own",
     ),
     _external(
+        r"\b(status (page|site)|provider|vendor|carrier|isp|cdn|cloud|region|registrar|processor"
+        r"|third[- ]party)\b[^.]{0,80}\b(all|every|other|whole|entire|itself|own|shows?)\b"
+        r"[^.]{0,60}\b(down|red|outage|unreachable|offline|degraded|not (load|answer|respond))\b"
+        r"|\b(console|dashboard|status page|mail|site|page) of (the|this|that) (same )?"
+        r"(region|provider|vendor|cloud|cdn)\b[^.]{0,60}\b(too|as well|either|down|not load|red)\b"
+        r"|\bof the same (provider|vendor|cdn|region|cloud)\b[^.]{0,40}\b(down|fail\w*|too|as well)\b",
+        "others who use the same provider are hit as well",
+    ),
+    _external(
+        r"\b(other|many|large|unrelated|foreign|everyone.s|competitors.?) (\w+ )?"
+        r"(companies|sites|websites|customers of (the|that)|teams outside)\b[^.]{0,80}"
+        r"\b(same|too|as well|also|likewise)\b",
+        "others outside are hit as well",
+    ),
+    _external(
+        r"\b(bypass\w*|around|without|past) (the|our) (cdn|proxy|provider|carrier|isp|load balancer)\b"
+        r"[^.]{0,80}\b(normal\w*|fine|works?|answered|succeed\w*|ok)\b",
+        "what goes past the provider works",
+    ),
+    _external(
         r"\b(very )?same (build|versions?|package versions|image|releases?|commit|code)\b[^.]{0,80}"
         r"\b(fine|works?|working|healthy|unaffected|ok|(no|without|zero) (errors|problems|failures))\b",
         "the same version works elsewhere, which speaks against a deploy",
+    ),
+    _external(
+        r"\b(campaign|advert\w*|television|tv spot|promotion|flash sale|black friday|newsletter)\b"
+        r"[^.]{0,60}\b(ran|runs|began|started|went (out|live)|launched|was sent)\b",
+        "more people came than usual",
     ),
     _external(
         r"\b(ddos|denial[- ]of[- ]service|leap second|bgp|route leak)\b",

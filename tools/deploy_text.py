@@ -77,6 +77,7 @@ def suspects_result(value: SuspectsRanked) -> ToolResult:
             for reason in suspect.reasons
         ]
     lines += [f"After onset: {one.text}." for one in value.later]
+    lines += [f"It {one.side.value} in {one.path}: {one.text}" for one in value.lines]
     lines += [_switch_line(one) for one in value.switches]
     if action := value.next_action:
         lines += [f"{action.text}.", *(f"{line}." for line in action.unsafe)]
@@ -89,4 +90,6 @@ def suspects_result(value: SuspectsRanked) -> ToolResult:
 
 def _switch_line(one: Switch) -> str:
     others = f", other values: {', '.join(one.others)}" if one.others else ""
-    return f"It brings the setting {one.name} ({one.variable}), by default {one.default}{others}."
+    variable = f" ({one.variable})" if one.variable else ""
+    default = f", by default {one.default}" if one.default else ""
+    return f"It brings the setting {one.name}{variable}{default}{others}."

@@ -94,6 +94,8 @@ class _Cache(Generic[ValueT]):
         return value
 
 
+_BESIDE: Final = 2
+"""Unchanged lines on either side of a change that are read with it."""
 _FILES: Final[_Cache[tuple[ChangedFile, ...]]] = _Cache(16)
 _LINES: Final[_Cache[tuple[FileDiff, ...]]] = _Cache(48)
 
@@ -170,7 +172,7 @@ async def patches(
 async def changed_lines(
     git: Git, base: str | None, head: str, path: str = "", limit: int = 4 * 1024 * 1024
 ) -> tuple[FileDiff, ...]:
-    """Return changed lines without context, riskiest files first, from one git call.
+    """Return changed lines with little context, riskiest files first, from one git call.
 
     When ``limit`` bytes do not suffice, the riskiest of the files that were not reached are read
     by a second call, so that a huge generated file early in the alphabet hides nothing.
@@ -181,12 +183,12 @@ async def changed_lines(
     if known is not None:
         return known
     where = [path.encode()] if path else []
-    read, cut = await _diff(git, trees, where, context=0, limit=limit)
+    read, cut = await _diff(git, trees, where, context=_BESIDE, limit=limit)
     if cut:
         files = [one for one in await changed(git, base, head) if within(one.change, path)]
         missed = [one for one in files if one.raw_path not in read or not read[one.raw_path].parts]
         names = [name for one in missed[:_PATHS_A_CALL] for name in one.raw_paths]
-        more, _ = await _diff(git, trees, names, context=0, limit=limit)
+        more, _ = await _diff(git, trees, names, context=_BESIDE, limit=limit)
         unread = {one.raw_path: _Section(one, (), cut=True) for one in missed}
         read |= unread | {name: section for name, section in more.items() if section.parts}
     diffs = [_file_diff(section, limit) for section in read.values()]

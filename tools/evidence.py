@@ -17,6 +17,8 @@ from tools.symptoms import Haystack, Term
 
 CHARACTERS_KEPT = 600_000
 """Of each side of a diff; what lies beyond it is not searched for words."""
+NEAR_SHARE = 0.5
+"""What a precise term beside a changed line is worth: an error is often raised next to the cause."""
 SHORTEST_LINE = 8
 """Shorter lines (brackets, ``else:``) are the same everywhere and prove nothing."""
 
@@ -46,11 +48,14 @@ _VERSION_LINE = re.compile(r"^\W*_*version_*\b", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class ChangeText:
-    """The changed lines of one deploy. ``inert`` is what does not run in production."""
+    """The changed lines of one deploy. ``inert`` is what does not run in production, ``near`` the
+    lines beside the changed ones that do, ``diffs`` the files that do.
+    """
 
     added: Haystack
     removed: Haystack
     inert: Haystack
+    near: Haystack
     paths: Haystack
     files: int
     lines: int
@@ -58,6 +63,7 @@ class ChangeText:
     risks: tuple[str, ...]
     added_lines: frozenset[str]
     removed_lines: frozenset[str]
+    diffs: tuple[FileDiff, ...]
     cut: bool
 
     @property
@@ -79,11 +85,23 @@ class ChangeText:
             + self.removed.count(term)
             + 2.0 * self.paths.count(term)
             + 0.4 * self.inert.count(term)
+            + (NEAR_SHARE * self.near.count(term) if term.precise else 0.0)
         )
+
+    def changes(self, term: Term) -> bool:
+        """Whether a changed line or a path holds the term, and not only a line beside them."""
+        sides = (self.added, self.removed, self.paths, self.inert)
+        return any(side.count(term) for side in sides)
 
     def takes_away(self, term: Term) -> int:
         """How many more lines with the term it removes from what runs than it adds."""
         return max(0, self.removed.count(term) - self.added.count(term))
+
+    def brings(self, term: Term) -> bool:
+        """Whether what runs holds the term since this change, as far as its lines show."""
+        return bool(self.added.count(term)) and not (
+            self.removed.count(term) or self.near.count(term)
+        )
 
 
 def change_text(diffs: Sequence[FileDiff]) -> ChangeText:
@@ -97,6 +115,7 @@ def change_text(diffs: Sequence[FileDiff]) -> ChangeText:
         added=_haystack(added),
         removed=_haystack(removed),
         inert=_haystack(line for d in inert for line in (*d.added_lines, *d.removed_lines)),
+        near=_haystack(line for diff in running for line in _beside(diff)),
         paths=Haystack.of("\n".join(diff.change.path for diff in running)[:CHARACTERS_KEPT]),
         files=len(diffs),
         lines=len(added) + len(removed),
@@ -104,6 +123,7 @@ def change_text(diffs: Sequence[FileDiff]) -> ChangeText:
         risks=_risks(running),
         added_lines=_significant(added) - both,
         removed_lines=_significant(removed) - both,
+        diffs=tuple(running),
         cut=any(diff.cut for diff in diffs),
     )
 
@@ -122,6 +142,15 @@ def share_undone(change: ChangeText, later: ChangeText) -> float:
     if not smaller or (undone == 1 and smaller > 1):
         return 0.0
     return undone / smaller
+
+
+def _beside(diff: FileDiff) -> Iterable[str]:
+    """The unchanged lines of a patch, and the names of the functions that its hunks stand in."""
+    for line in diff.hunks_text.split("\n"):
+        if line.startswith(" "):
+            yield line[1:]
+        elif line.startswith("@@ "):
+            yield line.rpartition("@@")[2]
 
 
 def _haystack(lines: Iterable[str]) -> Haystack:

@@ -292,12 +292,29 @@ class LaterDeploy(Record):
 
 
 class Switch(Record):
-    """A setting that a change brought: its name, its variable, the default, the other values."""
+    """A setting that a change brought: its name; its environment variable, its default and other
+    values, each empty where the lines show none.
+    """
 
     name: str
-    variable: str
-    default: str
+    variable: str = ""
+    default: str = ""
     others: tuple[str, ...] = ()
+
+
+class Side(StrEnum):
+    """Which side of a diff a line is on."""
+
+    ADDED = "adds"
+    REMOVED = "removes"
+
+
+class ToldLine(Record):
+    """A changed line that holds the incident's words; long ones are cut."""
+
+    path: str
+    side: Side
+    text: str
 
 
 class NextAction(Record):
@@ -321,7 +338,8 @@ class SuspectsRanked(Record):
 
     ``confidence`` NONE says that no deploy explains it, whatever the list holds, and ``why_none``
     what speaks for that. ``later`` (most likely to have mended it first), ``none_mends`` (the sentence
-    when none did), ``switches`` and ``next_action`` are about the first suspect.
+    when none did), ``lines`` (with the incident's words), ``switches`` and ``next_action`` are about
+    the first suspect.
     """
 
     echoes: ClassVar[frozenset[str]] = frozenset({"asked"})
@@ -337,6 +355,7 @@ class SuspectsRanked(Record):
     ruled_out: tuple[str, ...] = ()
     later: tuple[LaterDeploy, ...] = ()
     none_mends: str | None = None
+    lines: tuple[ToldLine, ...] = ()
     switches: tuple[Switch, ...] = ()
     next_action: NextAction | None = None
     not_searched: tuple[str, ...] = ()

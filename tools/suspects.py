@@ -38,6 +38,7 @@ from tools.records import (
 )
 from tools.switches import find_switches
 from tools.symptoms import Term, TermKind, terms_of
+from tools.told_lines import told_lines
 from tools.weights import WEIGHTS, Sign, Weight, points_by_sign
 from tools.wording import clean, span
 
@@ -49,6 +50,8 @@ LATENT = timedelta(hours=48)
 FORGOTTEN = timedelta(days=90)
 WORDS_ENOUGH = 0.8
 """Points for words below which they may be chance."""
+WORDS_ALONE = 1.6
+"""Points for words that tie an old change to an incident without anything more precise."""
 CLEAR_MARGIN, SOME_MARGIN = 2.0, 0.8
 """Points ahead of the runner-up for high and for medium confidence."""
 SECONDS: Mapping[Sign, float] = MappingProxyType(
@@ -139,6 +142,7 @@ class _Ranking:
         return {
             "later": later,
             "none_mends": none_mends(first, later),
+            "lines": told_lines(first.text, self._corpus.found(first.text)),
             "switches": find_switches(first.text),
             "next_action": next_action(first, later, self._catalog),
         }
@@ -194,8 +198,11 @@ class _Ranking:
         found = self._corpus.found(candidate.text)
         if not found:
             return 0.0, ""
-        shown = ", ".join(f"`{clean(one.term.shown, 40)}`" for one in found[:4])
-        return share_of(found), f"changes lines with {shown}, words of the incident"
+        text = candidate.text
+        changed = [one for one in found if text and text.changes(one.term)]
+        shown = ", ".join(f"`{clean(one.term.shown, 40)}`" for one in (changed or found)[:4])
+        where = "changes lines with" if changed else "changes lines beside"
+        return share_of(found), f"{where} {shown}, words of the incident"
 
     def precise(self, candidate: Candidate) -> tuple[float, str]:
         found = [one for one in self._corpus.found(candidate.text) if one.term.precise]
@@ -203,7 +210,8 @@ class _Ranking:
             return 0.0, ""
         best = max(found, key=lambda one: self._corpus.rarity(one.term))
         strength = min(1.0, self._corpus.rarity(best.term) / 2.5)
-        return strength, f"`{clean(best.term.shown, 40)}` of the incident is in its lines"
+        where = "in" if candidate.text and candidate.text.changes(best.term) else "beside"
+        return strength, f"`{clean(best.term.shown, 40)}` of the incident is {where} its lines"
 
     def taken_away(self, candidate: Candidate) -> tuple[float, str]:
         if candidate.text is None:
@@ -217,6 +225,17 @@ class _Ranking:
         if not gone:
             return 0.0, ""
         return 1.0, f"removes lines with `{clean(gone[0].shown, 40)}`"
+
+    def brought(self, candidate: Candidate) -> tuple[float, str]:
+        text = candidate.text
+        if text is None:
+            return 0.0, ""
+        new = [term for term in self._terms if term.precise and text.brings(term)]
+        if not new:
+            return 0.0, ""
+        best = max(new, key=lambda term: (self._corpus.rarity(term), len(term.shown)))
+        strength = min(1.0, self._corpus.rarity(best) / 2.0)
+        return strength, f"brings lines with `{clean(best.shown, 60)}`"
 
     def kinship(self, candidate: Candidate) -> tuple[float, str]:
         found = self._related.found(candidate.text)
@@ -241,7 +260,8 @@ class _Ranking:
             if share > best:
                 after = span((later.deploy.at or self._onset) - self._onset)
                 label = clean(candidate.deploy.label, 40)
-                how = "rolled back" if later.restores else f"taken back to {share:.0%}"
+                part = "reverted in effect" if share >= UNDONE_FULLY else "partly taken back"
+                how = "rolled back" if later.restores else part
                 best, words = (
                     share,
                     f"{label} was {how} by {clean(later.deploy.label, 40)}, {after} after onset",
@@ -301,6 +321,11 @@ class _Ranking:
             or points.get(Sign.WORDS.value, 0.0) >= WORDS_ENOUGH
         )
         recent = first.before_onset <= RECENT
+        if not recent:
+            told = told and (
+                not points.keys().isdisjoint(_TYING)
+                or points.get(Sign.WORDS.value, 0.0) >= WORDS_ALONE
+            )
         if not (told or (linked and recent)) or points.keys() & _CLEARING:
             return Confidence.NONE
         seconded = any(points.get(sign.value, 0.0) >= least for sign, least in SECONDS.items())
@@ -317,6 +342,7 @@ _SIGNS: Mapping[Sign, Callable[[_Ranking, Candidate], tuple[float, str]]] = {
     Sign.WORDS: _Ranking.words,
     Sign.PRECISE: _Ranking.precise,
     Sign.TAKEN_AWAY: _Ranking.taken_away,
+    Sign.BROUGHT: _Ranking.brought,
     Sign.KINSHIP: _Ranking.kinship,
     Sign.RISKY: _Ranking.risky,
     Sign.UNDONE: _Ranking.undone,
@@ -327,6 +353,10 @@ _SIGNS: Mapping[Sign, Callable[[_Ranking, Candidate], tuple[float, str]]] = {
 }
 
 
+_TYING = frozenset(
+    sign.value for sign in (Sign.UNDONE, Sign.TAKEN_AWAY, Sign.PRECISE, Sign.BROUGHT)
+)
+"""What ties even an old change to an incident."""
 _CLEARING = frozenset({Sign.HARMLESS.value, Sign.SAME.value})
 
 

@@ -15,12 +15,23 @@ from enum import StrEnum
 HITS_COUNTED = 60
 """More occurrences than this in one text say no more."""
 
-_QUOTED = re.compile(r"`([^`\n]{2,80})`|\"([^\"\n]{2,80})\"|(?<!\w)'([^'\n]{2,80})'(?!\w)")
+_QUOTED = re.compile(r"`([^`\n]{2,160})`|\"([^\"\n]{2,160})\"|(?<!\w)'([^'\n]{2,160})'(?!\w)")
+_MESSAGE = re.compile(
+    r"\b[A-Z]\w*(?:Error|Exception|Warning|Failure)(?:: | - )([^.;\n'\"`]{8,120})"
+)
+"""What stands after an error's class is its message, quoted or not."""
+_ANYWHERE = re.compile(
+    r"5\d\d|(?:Type|Value|Key|Index|Attribute|Runtime|Import|Name|Syntax|Reference|Range|OS|IO|Assertion"
+    r"|Timeout|Connection|Unicode\w*|NotImplemented|ModuleNotFound|NullPointer|IllegalArgument"
+    r"|IllegalState)?(?:Error|Exception)"
+)
+"""Statuses and the languages' own error classes: they are in many changes, whatever these do."""
 _IDENTIFIER = re.compile(
     r"(?<![\w.+/-])(?:"
     r"/[a-z][\w{}.-]*(?:/[\w{}.-]+)*"  # an endpoint or a path
     r"|[A-Za-z][\w-]*(?:\.[A-Za-z_][\w-]*)+"  # retry.budget, setup.cfg
     r"|[A-Za-z]+\d*(?:_[A-Za-z0-9]+)+"  # url_decode, ERR_REQUIRE_ESM
+    r"|[A-Z]\w*(?:-[A-Z]\w+)+"  # Cross-Origin-Embedder-Policy, E-Tugra
     r"|[A-Z]+[a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z]+(?:[A-Z][a-z0-9]+)+"  # TypeError, maxSize
     r"|[a-z][a-z0-9]*\+[a-z0-9+]+"  # http+docker
     r"|[A-Z][A-Z0-9]{2,}"  # OOM, PUT
@@ -120,14 +131,15 @@ def terms_of(text: str, leave_out: Iterable[str] = ()) -> tuple[Term, ...]:
     for quoted in _QUOTED.finditer(text):
         phrase = next(group for group in quoted.groups() if group).strip(" .,:;")
         _add(found, phrase, TermKind.QUOTED if len(phrase) > 2 else TermKind.WORD)
-        words = phrase.split()
-        for at in range(len(words) - 2) if len(words) > 3 else ():
-            _add(found, " ".join(words[at : at + 3]), TermKind.QUOTED)
+        _add_runs(found, phrase)
+    for message in _MESSAGE.finditer(text):
+        _add_runs(found, message[1].strip())
     for name in sorted(leave_out, key=len, reverse=True):
         text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", " ", text, flags=re.IGNORECASE)
     identifiers = [match.group() for match in _IDENTIFIER.finditer(text)]
     for identifier in identifiers:
-        _add(found, identifier, TermKind.IDENTIFIER)
+        common = _ANYWHERE.fullmatch(identifier)
+        _add(found, identifier, TermKind.PIECE if common else TermKind.IDENTIFIER, whole=True)
     for identifier in identifiers:
         pieces = [piece for piece in _PIECE.findall(identifier) if len(piece) >= 4]
         for piece in pieces if len(pieces) > 1 else ():
@@ -139,8 +151,15 @@ def terms_of(text: str, leave_out: Iterable[str] = ()) -> tuple[Term, ...]:
     return tuple(sorted(found.values(), key=lambda term: list(TermKind).index(term.kind)))
 
 
-def _add(found: dict[str, Term], shown: str, kind: TermKind) -> None:
-    loose = kind in (TermKind.WORD, TermKind.PIECE)
+def _add_runs(found: dict[str, Term], phrase: str) -> None:
+    """Each three words in a row: the rest of a message may have been filled in."""
+    words = phrase.split()
+    for at in range(len(words) - 2) if len(words) > 3 else ():
+        _add(found, " ".join(words[at : at + 3]), TermKind.QUOTED)
+
+
+def _add(found: dict[str, Term], shown: str, kind: TermKind, *, whole: bool = False) -> None:
+    loose = kind in (TermKind.WORD, TermKind.PIECE) and not whole
     needle = stem(shown) if loose else shown.lower()
     if len(needle) >= 3:
         found.setdefault(needle, Term(shown, needle, kind, whole=not loose or len(needle) < 4))

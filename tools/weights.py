@@ -16,6 +16,7 @@ class Sign(StrEnum):
     WORDS = "words"
     PRECISE = "precise words"
     TAKEN_AWAY = "taken away"
+    BROUGHT = "brought in"
     KINSHIP = "kind of failure"
     RISKY = "risky change"
     UNDONE = "undone afterwards"
@@ -40,6 +41,7 @@ WEIGHTS: tuple[Weight, ...] = (
     Weight(Sign.WORDS, 4.0, "what fails is written in the lines that changed"),
     Weight(Sign.PRECISE, 2.0, "an identifier or a quoted text is rarely shared by chance"),
     Weight(Sign.TAKEN_AWAY, 2.0, "what an error message misses was there before the change"),
+    Weight(Sign.BROUGHT, 1.0, "an error message that is new came with what raises it"),
     Weight(Sign.KINSHIP, 1.0, "some kinds of failure have usual causes"),
     Weight(Sign.RISKY, 0.7, "timeouts, limits, migrations and the like break in production only"),
     Weight(Sign.UNDONE, 3.0, "people take back what they believe was the cause"),

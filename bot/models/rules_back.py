@@ -48,12 +48,10 @@ def say_setting(seen: Seen, value: SuspectsRanked, said: Said) -> None:
             said.headlines.append(
                 f"`{one.name}`: {first} sets it to `{one.default}`, else {others}"
             )
+        variable = f" (`{one.variable}`)" if one.variable else ""
+        default = f", by default `{one.default}`" if one.default else ""
         also = f"; it can be {others}" if others else ""
-        said.claim(
-            f"{first} brings the setting `{one.name}` (`{one.variable}`), by default"
-            f" `{one.default}`{also}",
-            seen,
-        )
+        said.claim(f"{first} brings the setting `{one.name}`{variable}{default}{also}", seen)
     if value.switches and not said.headlines:
         said.headlines.append(f"{first} brings the setting `{value.switches[0].name}`")
     if not value.switches:

@@ -18,7 +18,8 @@ _ASKING = re.compile(
     r"\b(?:which|what|who|whose|when|why|how|did|does|do|is|are|was|were|has|have|had|been|be|it|its"
     r"|that|this|these|those|the|a|an|of|in|on|at|to|for|and|or|but|we|our|us|i|my|you|your|me|can"
     r"|could|please|tell|caus\w+|broke|behind|responsible|culprit|root|service|services|deploys?"
-    r"|deployments?|releases?|changes?|changed|blame|one|about|something|since|there|so|then)\b",
+    r"|deployments?|releases?|changes?|changed|blame|one|about|something|since|there|so|then|here"
+    r"|exactly|really|actually|files?|lines?|numbers?|pls|plz|thanks|thx|hey|hi|guys|anyone|awake)\b",
     re.IGNORECASE,
 )
 

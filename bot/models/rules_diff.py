@@ -5,9 +5,12 @@ Pure. Every sentence is made from the structured diff and cites it.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from bot.loop.wire import Seen
-from bot.models.rules_words import LONGEST_CODE, Said, name_of
-from tools.records import DiffShown, Direction, FileKind, FileStatus, Highlight
+from bot.models.rules_words import LONGEST_CODE, Said, is_bump, name_of
+from tools.records import DiffShown, Direction, FileKind, FileStatus, Highlight, ToldLine
 
 _SAFE_KINDS = frozenset({FileKind.CODE, FileKind.TEST, FileKind.DOCS, FileKind.GENERATED})
 SHOWN = 3
@@ -15,8 +18,19 @@ SHOWN = 3
 
 
 def most_telling(diff: DiffShown, words: frozenset[str]) -> list[Highlight]:
-    """The highlights, those that speak the incident's words first, else the riskiest first."""
-    return sorted(diff.highlights, key=lambda highlight: not speaks(highlight, words))
+    """The highlights, those that speak the incident's words first, else the riskiest first; what
+    changes with every release last.
+    """
+
+    def order(one: Highlight) -> tuple[bool, bool, bool]:
+        return not speaks(one, words), not said_whole(one), is_bump(one)
+
+    return sorted(diff.highlights, key=order)
+
+
+def said_whole(highlight: Highlight) -> bool:
+    """Whether it is short enough to be said as it is."""
+    return len(highlight.text) <= LONGEST_CODE
 
 
 def tells_code(diff: DiffShown, words: frozenset[str]) -> bool:
@@ -26,13 +40,14 @@ def tells_code(diff: DiffShown, words: frozenset[str]) -> bool:
 
 
 def speaks(highlight: Highlight, words: frozenset[str]) -> bool:
-    text = f"{highlight.path} {highlight.text}".lower()
-    return any(word in text for word in words)
+    """Whether its text, and not only the path, holds one of the words, from where a word begins."""
+    text = highlight.text.lower()
+    return any(re.search(rf"(?<![a-z]){re.escape(word)}", text) for word in words)
 
 
 def shown(highlight: Highlight) -> str:
     """The change as code; only its name where the whole would drown the sentence."""
-    if len(highlight.text) <= LONGEST_CODE:
+    if said_whole(highlight):
         return f"`{highlight.text}`"
     return f"a change of `{highlight.key}`"
 
@@ -41,9 +56,23 @@ def headline_change(diff: DiffShown, words: frozenset[str] = frozenset()) -> str
     """The one change to name first."""
     if diff.direction is Direction.ROLLBACK:
         return "it is a rollback"
-    if diff.highlights:
-        return shown(most_telling(diff, words)[0])
-    return ""
+    best = next(iter(most_telling(diff, words)), None)
+    return shown(best) if best is not None else ""
+
+
+def told_change(
+    seen: Seen, diff: DiffShown, lines: Sequence[ToldLine], words: frozenset[str], said: Said
+) -> str:
+    """The first suspect's change to name: a highlight that speaks the incident's words, else the
+    line that does, which is then told with the others as a claim.
+    """
+    best = next(iter(most_telling(diff, words)), None)
+    speaking = best is not None and not is_bump(best) and speaks(best, words)
+    if not lines or speaking or diff.direction is Direction.ROLLBACK:
+        return headline_change(diff, words)
+    told = [f"{line.side.value} `{line.text}` in {line.path}" for line in lines[:2]]
+    said.claim(f"It {'; '.join(told)}", seen)
+    return f"it {told[0]}"
 
 
 def diff_claim(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import assert_never
 
+from bot.loop.entities import DeployRef
 from bot.loop.part_kinds import PartKind
 from bot.loop.question import Part
 from bot.loop.wire import Request, Seen
@@ -23,25 +24,21 @@ from bot.models.rules_follow_plan import (
     named_call,
     seen_for,
     sure,
-    window_call,
-    window_of,
 )
+from bot.models.rules_window import say_window
 from bot.models.rules_words import (
     Said,
     full_name,
     incident_name,
     name_of,
-    rest_of,
     shipped,
     span,
-    stretch,
     telling,
     versioned,
     when,
 )
 from tools.records import (
     Confidence,
-    DeploysFound,
     DiffShown,
     FileStatus,
     LaterDeploy,
@@ -50,7 +47,6 @@ from tools.records import (
     SuspectsRanked,
 )
 
-LISTED = 4
 PLACES = ("first", "second", "third", "fourth", "fifth")
 _PLAIN_REASONS = frozenset({"recent"})
 
@@ -59,7 +55,7 @@ def say(part: Part, request: Request, said: Said) -> None:
     """Add what the observations say to one part; nothing where they say nothing."""
     match part.kind:
         case PartKind.SHIPPED | PartKind.LISTING:
-            _in_window(part, request, said)
+            say_window(part, request, said)
         case PartKind.MOVED:
             _moved(part, request, said)
         case PartKind.WHO_WHEN:
@@ -266,60 +262,28 @@ def _before_onset(seen: Seen, value: SuspectsRanked, said: Said) -> None:
     )
 
 
-def _in_window(part: Part, request: Request, said: Said) -> None:
-    bounds = window_of(part, request)
-    if bounds is None:
-        return
-    found = seen_for(window_call(part, bounds), request)
-    if found is None:
-        return
-    seen, value = found
-    yes_no = part.kind is PartKind.SHIPPED
-    of = f" of {part.service}" if part.service else ""
-    if re.search(r"\belse\b", part.text, re.IGNORECASE) and _only_the_cause(request, value):
-        only = versioned(value.deploys[0])
-        said.headlines.append(f"Only {only} is on record {stretch(value)}")
-        said.claim(f"{full_name(value.deploys[0])} {shipped(value.deploys[0])}", seen)
-        return
-    if value.deploys:
-        noun = "deploy" if value.total == 1 else "deploys"
-        said.headlines.append(
-            f"{'Yes: ' if yes_no else ''}{value.total} {noun}{of} {stretch(value)}"
-        )
-        for deploy in value.deploys[:LISTED]:
-            said.claim(f"{full_name(deploy)} {shipped(deploy)}", seen)
-        if rest := rest_of(value, LISTED):
-            said.unknowns.append(rest)
-        return
-    told = f"o deploy{of} is on record {stretch(value)}"
-    said.headlines.append(f"{'No: n' if yes_no else 'N'}{told}")
-    said.claim(f"N{told}", seen)
-    last = seen_for(last_call(part.service, bounds.since), request)
-    if last is not None and last[1].deploys:
-        deploy = last[1].deploys[0]
-        said.claim(f"The last one before was {versioned(deploy)}", last[0])
-        said.claim(f"{full_name(deploy)} {shipped(deploy)}", last[0])
-
-
-def _only_the_cause(request: Request, value: DeploysFound) -> bool:
-    top = top_suspect(request)
-    return top is not None and [deploy.id for deploy in value.deploys] == [top.id]
-
-
 def _counted(part: Part, request: Request, said: Said) -> None:
+    ref = part.deploy
+    if (
+        ref is not None
+        and ref.service is None
+        and ref.before is None
+        and _shipped_first(ref, request, said)
+    ):
+        return
     call = counted_call(part, request)
     found = seen_for(call, request)
     if found is None:
+        _not_named(ref, request, said)
         return
     seen, value = found
     wanted = int(str(call.arguments["limit"]))
     if len(value.deploys) < wanted:
-        if part.deploy and value.deploys:
-            oldest = versioned(value.deploys[-1])
-            said.headlines.append(
-                f"{oldest} is the first deploy of {part.deploy.service} on record"
-            )
-            said.claim(f"{oldest} is the first of {part.deploy.service} on record", seen)
+        if value.deploys:
+            oldest = value.deploys[-1]
+            text = f"{versioned(oldest)} is the first deploy of {oldest.service} on record"
+            said.headlines.append(text)
+            said.claim(text, seen)
         return
     deploy = value.deploys[wanted - 1]
     text = f"{full_name(deploy)} {shipped(deploy)}"
@@ -328,13 +292,43 @@ def _counted(part: Part, request: Request, said: Said) -> None:
     said.claim(text, seen)
 
 
+def _shipped_first(ref: DeployRef, request: Request, said: Said) -> bool:
+    """``who shipped it?``: the first suspect's own record says so; where there is none, that."""
+    ranked, top = ranking(request), top_suspect(request)
+    if ranked is None:
+        return False
+    seen, value = ranked
+    if top is None:
+        said.confidences.append(Confidence.NONE)
+        text = f"No deploy explains {incident_name(value.incident)}"
+        said.headlines.append(text)
+        said.claim(text, seen)
+        return True
+    if ref.before_cause:
+        return False
+    text = f"{full_name(top)} {shipped(top)}"
+    said.headlines.append(text)
+    said.claim(text, seen)
+    return True
+
+
+def _not_named(ref: DeployRef | None, request: Request, said: Said) -> None:
+    """The deploy that another is counted from does not exist."""
+    if ref is None or ref.before is None:
+        return
+    lookup = seen_for(named_call(ref.before, ref.service), request)
+    if lookup is not None and not lookup[1].deploys:
+        said.headlines.append(f"There is no deploy {ref.before}")
+        said.claim(f"There is no deploy {ref.before} in any source", lookup[0])
+
+
 def _moved(part: Part, request: Request, said: Said) -> None:
     for seen in request.seen:
         value = seen.value
         if not isinstance(value, DiffShown) or value.path is None:
             continue
         for file in value.files:
-            if part.path is None or not file.path.endswith(part.path.rsplit("/", 1)[-1]):
+            if part.path is None or not _is_called(file.path, part.path):
                 continue
             name = versioned(value.deploy)
             if file.previous_path is not None:
@@ -348,3 +342,8 @@ def _moved(part: Part, request: Request, said: Said) -> None:
                 said.headlines.append(f"{file.path} stood in the same place before {name}")
             said.claim(text, seen)
             return
+
+
+def _is_called(path: str, asked: str) -> bool:
+    """Whether a path is what was asked for, whole or by its last components."""
+    return path == asked or path.endswith(f"/{asked.lstrip('/')}")

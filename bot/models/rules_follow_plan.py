@@ -97,14 +97,37 @@ def _shipped(part: Part, request: Request) -> Iterator[Wanted]:
         yield last_call(part.service, span.since)
 
 
-def _counted(part: Part, request: Request) -> Iterator[Wanted]:
-    """``the one before that``: counted from the first suspect, if it is of the same service."""
+def counted(part: Part) -> bool:
+    """Whether a part names its deploy by counting, from the first suspect or from another deploy."""
     ref = part.deploy
-    if ref is None or ref.before_cause is None or ref.service is None:
+    return ref is not None and (ref.before_cause is not None or ref.before is not None)
+
+
+def _counted(part: Part, request: Request) -> Iterator[Wanted]:
+    """``the one before that``: counted from the first suspect, or from the deploy that is named."""
+    ref = part.deploy
+    if ref is None or not counted(part):
+        return
+    if ref.before is not None:
+        yield named_call(ref.before, ref.service)
+        if begins_before(part, request) is not None:
+            yield counted_call(part, request)
         return
     yield from rank(part, request)
-    if ranking(request) is not None:
+    if ranking(request) is not None and (
+        ref.service or (ref.before_cause and top_suspect(request))
+    ):
         yield counted_call(part, request)
+
+
+def begins_before(part: Part, request: Request) -> Deploy | None:
+    """The deploy that a part names to ask for the one before it, once it was looked up."""
+    ref = part.deploy
+    if ref is None or ref.before is None:
+        return None
+    found = seen_for(named_call(ref.before, ref.service), request)
+    of_it = [one for one in found[1].deploys if one.service == ref.service] if found else []
+    return next(iter(of_it or (found[1].deploys if found else ())), None)
 
 
 def counted_call(part: Part, request: Request) -> Wanted:
@@ -112,9 +135,12 @@ def counted_call(part: Part, request: Request) -> Wanted:
     ref, top = part.deploy, top_suspect(request)
     if ref is None:
         return last_call(part.service, None)
-    until = top.at if top is not None and top.service == ref.service else None
+    if (named := begins_before(part, request)) is not None:
+        return last_call(ref.service, named.at, 1 + (named.service == ref.service))
+    service = ref.service or (top.service if top else None)
+    until = top.at if top is not None and top.service == service else None
     back = ref.before_cause if until is not None and ref.before_cause is not None else 0
-    return last_call(ref.service, until, back + 1 if until else ref.ordinal)
+    return last_call(service, until, back + 1 if until else ref.ordinal)
 
 
 def rank(part: Part, request: Request) -> Iterator[Wanted]:

@@ -17,7 +17,7 @@ from bot.loop.grounding import is_sha_of
 from bot.loop.question import Part, PartKind, Question
 from bot.loop.wire import Request, Seen
 from bot.models.rules_calls import Wanted, by_name, diff_call, incident_words, top_suspect
-from bot.models.rules_follow_plan import follow
+from bot.models.rules_follow_plan import counted, follow
 from tools.base import Status
 from tools.records import Deploy, DeploysFound, DiffShown
 
@@ -102,7 +102,7 @@ def search_for(part: Part, question: Question) -> Wanted | None:
 def _lookup(part: Part) -> Wanted | None:
     """Find the deploy that a part is about, when a diff alone would not."""
     ref = part.deploy
-    if ref is None or ref.before_cause is not None:
+    if ref is None or counted(part):
         return None
     if ref.asked is not None:
         if part.kind is PartKind.CHANGES:

@@ -11,6 +11,7 @@ import re
 from bot.loop.outcome import AnswerArguments
 from bot.loop.question import Part, PartKind
 from bot.loop.wire import Request, Seen
+from bot.models.rules_back import ASKS_YES_NO
 from bot.models.rules_calls import ranking, top_suspect
 from bot.models.rules_diff import (
     commits_claim,
@@ -19,8 +20,10 @@ from bot.models.rules_diff import (
     headline_change,
     names_claim,
     tells_code,
+    told_change,
 )
 from bot.models.rules_follow import say
+from bot.models.rules_follow_plan import counted
 from bot.models.rules_plan import diff_for, search_for
 from bot.models.rules_words import (
     Said,
@@ -69,10 +72,10 @@ def write(request: Request) -> AnswerArguments:
         before, told = len(said.claims), len(said.unknowns)
         match part.kind:
             case PartKind.CAUSE:
-                _cause(request, said)
+                _cause(part, request, said)
             case PartKind.CHANGES:
                 _changes(part, request, said)
-            case PartKind.WHO_WHEN if not (part.deploy and part.deploy.before_cause is not None):
+            case PartKind.WHO_WHEN if not counted(part):
                 _who(part, request, said)
             case PartKind.LISTING if part.around is None:
                 _listing(part, request, said)
@@ -106,7 +109,7 @@ def _confidence(said: Said) -> Confidence:
 # --- the cause -----------------------------------------------------------------------------------
 
 
-def _cause(request: Request, said: Said) -> None:
+def _cause(part: Part, request: Request, said: Said) -> None:
     ranked = ranking(request)
     if ranked is None:
         _which_incident(request, said)
@@ -115,20 +118,25 @@ def _cause(request: Request, said: Said) -> None:
     said.confidences.append(value.confidence)
     incident = incident_name(value.incident)
     if value.confidence is Confidence.NONE or not value.suspects:
-        _no_cause(seen, value, said)
+        _no_cause(part, seen, value, said)
         return
     first = value.suspects[0]
     deploy = first.deploy
     diff = _diff_seen(request, deploy)
     words = _words_of(first)
-    what = headline_change(diff[1], words) if diff else ""
+    lined = Said()
+    what = told_change(seen, diff[1], value.lines, words, lined) if diff else ""
     likely = {
         Confidence.HIGH: "most likely caused",
         Confidence.MEDIUM: "most likely caused",
     }.get(value.confidence, "is the first suspect for")
-    said.headlines.append(f"{name_of(deploy)} {likely} {incident}{what and f': {what}'}")
+    lead = ""
+    if ASKS_YES_NO.search(part.text):
+        lead = "Yes: " if value.confidence.rank >= Confidence.MEDIUM.rank else "Possibly: "
+    said.headlines.append(f"{lead}{name_of(deploy)} {likely} {incident}{what and f': {what}'}")
     at = when(deploy.at, value.onset)
     said.claim(f"{full_name(deploy)} finished {at}, {span(first.before_onset)} before onset", seen)
+    said.claims += lined.claims
     telling = [reason.text for reason in first.reasons if reason.name not in _TOLD_ALREADY]
     if telling:
         said.claim(f"Why it: {'; '.join(telling[:2])}", seen)
@@ -145,8 +153,9 @@ def _cause(request: Request, said: Said) -> None:
         said.claim(value.next_action.text, seen)
 
 
-def _no_cause(seen: Seen, value: SuspectsRanked, said: Said) -> None:
-    said.headlines.append(f"No deploy explains {incident_name(value.incident)}")
+def _no_cause(part: Part, seen: Seen, value: SuspectsRanked, said: Said) -> None:
+    no = "No: no" if ASKS_YES_NO.search(part.text) else "No"
+    said.headlines.append(f"{no} deploy explains {incident_name(value.incident)}")
     if not value.considered:
         said.unknowns.append("what was deployed before it: no change before onset is on record")
         return

@@ -29,7 +29,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 CASES = Path(__file__).with_name("cases.json")
-FETCH_SECONDS = 120
+FETCH_SECONDS = 60
 FETCHED_AT_ONCE = 4
 DEPLOY_TAKES = timedelta(minutes=3)
 TARGET = ("--python-version", "3.9", "--implementation", "cp", "--abi", "cp39")
@@ -64,7 +64,13 @@ def build(cases: Path, out: Path, cache: Path, only: str | None = None) -> list[
         for release in _releases(service)
     }
     with ThreadPoolExecutor(FETCHED_AT_ONCE) as pool:
-        list(pool.map(lambda release: fetch(release, cache), releases.values()))
+        asked = [pool.submit(fetch, release, cache) for release in releases.values()]
+        try:
+            for one in asked:
+                one.result()
+        except FetchError:  # where one cannot be had, the others are not waited for
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     for case in missing:
         _workspace(case, out / case["id"], cache)
     return [out / case["id"] for case in chosen]
@@ -146,12 +152,13 @@ def _download(release: Release, folder: Path) -> Path:
     named = f"{release.package} {release.version}"
     if release.source == "npm":
         asked = f"{release.package}@{release.version}"
-        command = ["npm", "pack", "--silent", "--ignore-scripts", asked]
+        command = ["npm", "pack", "--silent", "--ignore-scripts", "--fetch-retries=1", asked]
     else:
         wanted = folder / "wanted.txt"
         line = f"{release.package}=={release.version} --hash=sha256:{release.sha256}\n"
         wanted.write_text(line, "ascii")
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        command += ["--retries", "1", "--timeout", "10"]  # without a network, soon said
         command += ["--only-binary", ":all:", *TARGET, "--dest", str(folder / "got")]
         for platform in PLATFORMS:
             command += ["--platform", platform]

@@ -112,6 +112,7 @@ async def test_records_in_any_order_rank_the_same(shop: Shop) -> None:
     assert [s.deploy.number for s in after.suspects] == [s.deploy.number for s in before.suspects]
 
 
+@pytest.mark.alone
 async def test_a_deploys_file_of_a_million_lines_is_bounded_and_said(shop: Shop) -> None:
     workspace = shop.open()
     line = json.dumps(shop.deploys[0]) + "\n"

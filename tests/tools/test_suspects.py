@@ -111,7 +111,7 @@ async def test_a_fix_that_takes_the_lines_back_speaks_for_the_cause(shop: Shop) 
     shop.release("payments", 11, -20 * MINUTE, {"app.py": SLOW, "notes.py": "tried = 'again'\n"})
     shop.incidents[0] |= {"status": "resolved", "resolved_at": stamp(ONSET + HOUR / 2)}
     result = await ranked(shop.open(), NOW + HOUR)
-    assert "taken back to 100% by 11" in _why(result)
+    assert "reverted in effect by 11" in _why(result)
     assert "resolved 10 min after 11 followed 10" in _why(result)
 
 

@@ -16,11 +16,25 @@ def test_quoted_text_and_identifiers_are_told_from_words() -> None:
         "POST /charges answers 503, see ERR_REQUIRE_ESM and http+docker since 15:10 UTC"
     )
     assert {"proxies", "retry.budget"} <= _shown(said, TermKind.QUOTED)
-    assert {"TypeError", "/charges", "503", "ERR_REQUIRE_ESM", "http+docker"} <= _shown(
-        said, TermKind.IDENTIFIER
-    )
+    assert {"/charges", "ERR_REQUIRE_ESM", "http+docker"} <= _shown(said, TermKind.IDENTIFIER)
     assert "keyword" in _shown(said, TermKind.WORD)
     assert not any("15" in term.shown or "UTC" in term.shown for term in terms_of(said))
+
+
+def test_an_error_class_of_the_language_and_a_5xx_are_the_same_in_many_changes() -> None:
+    said = "TypeError and 503, then UnsupportedProductError and 404"
+    assert _shown(said, TermKind.IDENTIFIER) == {"UnsupportedProductError", "404"}
+    assert {"TypeError", "503"} <= _shown(said, TermKind.PIECE)
+
+
+def test_what_stands_after_an_error_class_is_its_message_even_without_quotes() -> None:
+    shown = _shown("Login fails with TypeError: option domain is invalid.", TermKind.QUOTED)
+    assert shown == {"option domain is", "domain is invalid"}
+
+
+def test_the_names_of_headers_and_of_companies_are_identifiers() -> None:
+    shown = _shown("A Cross-Origin-Embedder-Policy header, or E-Tugra", TermKind.IDENTIFIER)
+    assert shown == {"Cross-Origin-Embedder-Policy", "E-Tugra"}
 
 
 def test_an_apostrophe_is_no_quotation() -> None:

@@ -154,7 +154,8 @@ def _words(sort: Sort, key: str, before: str | None, after: str | None) -> str:
 
 
 def _plain(text: str, limit: int) -> str:
-    return one_line(text.encode("utf-8", "replace"), limit)
+    """One line, without the mark that a reply sets around code (JavaScript's templates have it)."""
+    return one_line(text.replace("`", "'").encode("utf-8", "replace"), limit)
 
 
 def _is_own_version(found: Found) -> bool:
