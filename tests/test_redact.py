@@ -643,13 +643,11 @@ CRAFTED = [
 def test_time_grows_with_the_length_and_no_faster(crafted: str, start: str) -> None:
     def seconds(size: int) -> float:
         text = start + (crafted * (size // len(crafted) + 1))[:size]
-        least = float("inf")
-        for _ in range(3):
-            since = time.process_time()
-            Redactor().text(text)
-            least = min(least, time.process_time() - since)
-        return least
+        since = time.process_time()
+        Redactor().text(text)
+        return time.process_time() - since
 
-    short, long = seconds(10_000), seconds(100_000)
+    short = min(seconds(10_000) for _ in range(3))
+    tries = (seconds(100_000) for _ in range(3))
 
-    assert long <= max(20 * short, 0.05)
+    assert any(long <= max(20 * short, 0.05) for long in tries)
