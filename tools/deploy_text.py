@@ -77,7 +77,7 @@ def suspects_result(value: SuspectsRanked) -> ToolResult:
             for reason in suspect.reasons
         ]
     lines += [f"After onset: {one.text}." for one in value.later]
-    lines += [f"It {one.side.value} in {one.path}: {one.text}" for one in value.lines]
+    lines += [f"It {one.side} in {one.path}: {one.text}" for one in value.lines]
     lines += [_switch_line(one) for one in value.switches]
     if action := value.next_action:
         lines += [f"{action.text}.", *(f"{line}." for line in action.unsafe)]

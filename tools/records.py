@@ -248,10 +248,9 @@ class IncidentsFound(Record):
 
 
 class DeploysFound(Record):
-    """Deploys that match a number, a service or a window, newest first.
-
-    ``total`` counts all matches, ``deploys`` holds those within the limit. With ``asked_deploy``
-    set, an empty list says that no such deploy exists in any source, several that it is ambiguous.
+    """Deploys that match a number, a service or a window, newest first. ``total`` counts all
+    matches, ``deploys`` holds those within the limit. With ``asked_deploy`` set, an empty list
+    says that no such deploy exists in any source, several that it is ambiguous.
     """
 
     echoes: ClassVar[frozenset[str]] = frozenset({"asked_deploy", "asked"})
@@ -278,10 +277,8 @@ class Mending(StrEnum):
 
 
 class LaterDeploy(Record):
-    """A deploy after onset, held against the first suspect.
-
-    ``mending`` is what its lines do, ``mended`` whether the incident ended with it; ``text`` is the
-    tool's own sentence about it.
+    """A deploy after onset, held against the first suspect: what its lines do, and whether the
+    incident ended with it. ``text`` is the tool's own sentence.
     """
 
     deploy: Deploy
@@ -292,9 +289,7 @@ class LaterDeploy(Record):
 
 
 class Switch(Record):
-    """A setting that a change brought: its name; its environment variable, its default and other
-    values, each empty where the lines show none.
-    """
+    """A setting that a change brought; what the lines do not show of it is empty."""
 
     name: str
     variable: str = ""
@@ -302,26 +297,17 @@ class Switch(Record):
     others: tuple[str, ...] = ()
 
 
-class Side(StrEnum):
-    """Which side of a diff a line is on."""
-
-    ADDED = "adds"
-    REMOVED = "removes"
-
-
 class ToldLine(Record):
-    """A changed line that holds the incident's words; long ones are cut."""
+    """A changed line that holds the incident's words."""
 
     path: str
-    side: Side
+    side: Literal["adds", "removes"]
     text: str
 
 
 class NextAction(Record):
-    """What a person does next about the first suspect, from the catalog and its diff.
-
-    ``command`` is the service's own rollback command, filled in. ``unsafe`` says what speaks
-    against rolling back, one sentence each; ``safety`` is the sentence when nothing does.
+    """What a person does next about the first suspect. ``command`` is the service's own rollback
+    command, filled in; ``unsafe`` what speaks against it; ``safety`` the sentence when nothing does.
     """
 
     service: str
@@ -334,12 +320,9 @@ class NextAction(Record):
 
 
 class SuspectsRanked(Record):
-    """Changes that could have caused one incident, ranked.
-
-    ``confidence`` NONE says that no deploy explains it, whatever the list holds, and ``why_none``
-    what speaks for that. ``later`` (most likely to have mended it first), ``none_mends`` (the sentence
-    when none did), ``lines`` (with the incident's words), ``switches`` and ``next_action`` are about
-    the first suspect.
+    """Changes that could have caused one incident, ranked. ``confidence`` NONE says that no deploy
+    explains it, whatever the list holds, and ``why_none`` what speaks for that. From ``later`` (the
+    likeliest to have mended it first) to ``next_action`` it is all about the first suspect.
     """
 
     echoes: ClassVar[frozenset[str]] = frozenset({"asked"})

@@ -12,15 +12,15 @@ from itertools import islice
 
 from tools.corpus import Found
 from tools.evidence import ChangeText
-from tools.records import Side, ToldLine
+from tools.records import ToldLine
 from tools.symptoms import Haystack
 from tools.wording import clean
 
 MOST = 3
 LINES_READ = 30_000
 TERMS_SOUGHT = 10
-LONGEST = 120
-"""Characters of a line that are shown."""
+LONGEST = 160
+"""Characters; a longer line is left out: one that is cut says half, and may hide half a secret."""
 _COMMENT = re.compile(r"^\s*(?:#(?!define|include)|//|/?\*|--|;|<!--|\"\"\")")
 _COMMENT_WORTH = 0.6
 """A comment says what it is about, code what it does."""
@@ -48,10 +48,17 @@ def told_lines(text: ChangeText | None, found: Sequence[Found]) -> tuple[ToldLin
 
 def _lines(text: ChangeText) -> Iterator[ToldLine]:
     for diff in text.diffs:
-        for side, lines in ((Side.ADDED, diff.added_lines), (Side.REMOVED, diff.removed_lines)):
-            for line in lines:
-                if (bare := line.strip()) and len(bare) <= LONGEST * 4:
-                    yield ToldLine(path=diff.change.path, side=side, text=bare)
+        for line in diff.added_lines:
+            if bare := _bare(line):
+                yield ToldLine(path=diff.change.path, side="adds", text=bare)
+        for line in diff.removed_lines:
+            if bare := _bare(line):
+                yield ToldLine(path=diff.change.path, side="removes", text=bare)
+
+
+def _bare(line: str) -> str:
+    bare = line.strip()
+    return bare if len(bare) <= LONGEST else ""
 
 
 def _score(line: ToldLine, sought: Sequence[Found]) -> float:
@@ -61,6 +68,4 @@ def _score(line: ToldLine, sought: Sequence[Found]) -> float:
         return 0.0
     stack = Haystack.of(line.text)
     worth = sum(one.worth for one in inside if stack.count(one.term))
-    if len(line.text) > LONGEST:
-        worth *= 0.5
     return worth * (_COMMENT_WORTH if _COMMENT.match(line.text) else 1.0)

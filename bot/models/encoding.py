@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, cast
 
 from pydantic import JsonValue
@@ -129,7 +128,6 @@ def bare(schema: Mapping[str, Any]) -> dict[str, Any]:
 # --- whose message -----------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=64)
 def identity(*parts: str) -> str:
     """What an echo is bound to: provider, address, model and mode."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -6,7 +6,6 @@ model needs no HTTP.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -75,15 +74,10 @@ def _chat(settings: EndpointSettings, client: HttpClient, clock: Clock) -> Model
 
 def _limit_field(settings: EndpointSettings) -> str:
     """OpenAI's newer models refuse the field that every other server knows."""
+    host = urlsplit(settings.url).hostname or ""
     wanted = [f for f in ("max_tokens", "max_completion_tokens") if f in settings.extra_body]
-    newer = _is_newer(settings.url)
+    newer = host == "api.openai.com" or host.endswith((".openai.azure.com", ".azure.com"))
     return wanted[0] if wanted else "max_completion_tokens" if newer else "max_tokens"
-
-
-@lru_cache(maxsize=64)
-def _is_newer(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host == "api.openai.com" or host.endswith((".openai.azure.com", ".azure.com"))
 
 
 def _messages(settings: EndpointSettings, client: HttpClient, clock: Clock) -> Model:

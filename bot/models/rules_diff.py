@@ -70,7 +70,7 @@ def told_change(
     speaking = best is not None and not is_bump(best) and speaks(best, words)
     if not lines or speaking or diff.direction is Direction.ROLLBACK:
         return headline_change(diff, words)
-    told = [f"{line.side.value} `{line.text}` in {line.path}" for line in lines[:2]]
+    told = [f"{line.side} `{line.text}` in {line.path}" for line in lines[:2]]
     said.claim(f"It {'; '.join(told)}", seen)
     return f"it {told[0]}"
 

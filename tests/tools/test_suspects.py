@@ -220,3 +220,38 @@ async def test_among_many_deploys_of_a_day_what_was_not_read_is_counted(shop: Sh
     result = await ranked(shop.open())
     assert result.considered == 64
     assert "51 changes further back or of unrelated services" in result.not_searched
+
+
+async def test_an_error_that_is_raised_beside_the_changed_line_speaks_for_the_change(
+    shop: Shop,
+) -> None:
+    check = "def put(opt):\n    if not {0}.test(opt):\n        raise ValueError('domain refused_here')\n"
+    shop.release("payments", 9, 90 * DAY, {"put.py": check.format("loose")})
+    shop.release("payments", 10, 3 * HOUR, {"put.py": check.format("strict")})
+    shop.release("ledger", 11, 5 * MINUTE, {"theme.py": "colour = 'blue'\n"})
+    shop.incidents[-1]["summary"] = "every login ends in `refused_here`"
+    result = await ranked(shop.open())
+    assert _order(result)[0] == 10
+    assert "`refused_here` of the incident is beside its lines" in _why(result)
+
+
+async def test_the_change_that_brought_a_message_in_is_told_from_one_that_moved_it(
+    shop: Shop,
+) -> None:
+    shop.release("payments", 10, 5 * HOUR, {"app.py": SLOW + "refuse('name_is_reserved')\n"})
+    shop.release("payments", 11, HOUR, {"app.py": SLOW + "raise refuse('name_is_reserved')\n"})
+    shop.incidents[-1]["summary"] = "sign-up says `name_is_reserved`"
+    result = await ranked(shop.open())
+    why = {one.deploy.number: str(one.reasons) for one in result.suspects}
+    assert "brings lines with `name_is_reserved`" in why[10]
+    assert "brings lines" not in why[11]
+
+
+async def test_the_lines_that_speak_the_incidents_words_are_shown(shop: Shop) -> None:
+    shop.release("payments", 10, HOUR, {"app.py": FAST})
+    result = await ranked(shop.open())
+    assert [(line.side, line.path) for line in result.lines] == [
+        ("adds", "app.py"),
+        ("removes", "app.py"),
+    ]
+    assert result.lines[0].text == "return post('/charges', timeout=0.5)"

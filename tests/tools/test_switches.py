@@ -54,3 +54,21 @@ def test_names_that_came_and_went_and_not_those_that_stayed() -> None:
     came, went = names_changed([one])
     assert came == ("url_quote",)
     assert went == ("old_escape",)
+
+
+def test_a_new_option_that_allows_or_skips_something_is_a_setting() -> None:
+    script = change_text(
+        [diff("if (!options.allowShortKeys && size < 2048) {", "options.payload;")]
+    )
+    assert [one.name for one in find_switches(script)] == ["allowShortKeys"]
+    (found,) = find_switches(
+        change_text([diff("def check(name, *, skip_reserved: bool = False):")])
+    )
+    assert (found.name, found.variable, found.default) == ("skip_reserved", "", "False")
+
+
+def test_an_option_that_was_there_before_is_not_new() -> None:
+    was = ("if (options.allowShortKeys) {",)
+    assert (
+        find_switches(change_text([diff("if (options.allowShortKeys && a) {", removed=was)])) == ()
+    )
