@@ -25,7 +25,7 @@ from bot.slack.calls import Web
 from bot.slack.channels import Channels
 from bot.slack.events import Said
 from bot.slack.identity import Identity
-from bot.slack.notices import BUSY, CLOSING, HELP, NO_MEMBER, NOTHING_RUNS, Notices
+from bot.slack.notices import BUSY, CLOSING, NO_MEMBER, NOTHING_RUNS, Notices, help_text
 from bot.slack.people import People
 from bot.slack.progress import Progress
 from bot.slack.reading import plain_text
@@ -154,7 +154,7 @@ class Intake:
         """What an allowed person wants: help, a stop, or an answer."""
         text = self._text(said)
         if not text:
-            await self._tell(said, keys, HELP)
+            await self._tell(said, keys, help_text(self._settings.stop_emojis[0]))
         elif self._is_stop(text):
             await self._stop(said, keys)
         else:

@@ -18,11 +18,6 @@ _log = structlog.get_logger(__name__)
 
 OPEN_SECONDS = 30.0
 
-HELP = (
-    "Ask me what caused an incident, what changed in a deploy, or what was deployed. For example: "
-    "which service caused the checkout incident, and what changed in deploy 4471? "
-    "React with :octagonal_sign: to your question to stop me."
-)
 BUSY = "I have too many questions to work on just now. Ask again in a minute."
 CLOSING = "I am being restarted. Ask again in a minute."
 NO_MEMBER = (
@@ -30,6 +25,15 @@ NO_MEMBER = (
     "Type `/invite @oncall` in it and ask again."
 )
 NOTHING_RUNS = "Nothing is running in this thread, so there is nothing to stop."
+
+
+def help_text(stop_emoji: str) -> str:
+    """For an empty mention."""
+    return (
+        "Ask me what caused an incident, what changed in a deploy, or what was deployed. "
+        "For example: which service caused the checkout incident, and what changed in deploy 4471? "
+        f"React with :{stop_emoji}: to your question to stop me."
+    )
 
 
 class Notices:

@@ -12,7 +12,7 @@ import aiohttp
 
 BOT_TOKEN = "xoxb-playground-oncall"
 APP_TOKEN = "xapp-playground-oncall"
-GIVE_UP = 10.0
+GIVE_UP = 30.0
 POLL = 0.005
 
 Json = dict[str, Any]
@@ -74,6 +74,6 @@ class Socket:
 
 OpenSocket = Callable[[], Awaitable[Socket]]
 Eventually = Callable[[Callable[[], Any]], Awaitable[None]]
-"""Wait for a condition of the outside world; fails after ten seconds, never sleeps for luck."""
+"""Wait for a condition of the outside world; fails after ``GIVE_UP``, never sleeps for luck."""
 ErrorOf = Callable[[Awaitable[Any]], Awaitable[dict[str, Any]]]
 """The answer of a call that Slack refuses."""

@@ -20,7 +20,8 @@ def written(bench: Bench, channel: str = DEBUG) -> str:
 
 
 async def root_of(bench: Bench, channel: str = DEBUG) -> Message:
-    await bench.until(lambda: "Answered in 2 steps" in written(bench, channel))
+    await bench.later()
+    assert "Answered in 2 steps" in written(bench, channel)
     (root,) = bench.pg.world.top_level(channel)
     return root
 
@@ -45,7 +46,8 @@ async def test_each_run_has_one_thread_with_its_question_its_trace_and_its_steps
 async def test_two_runs_have_two_threads(bench: Bench) -> None:
     for _ in range(2):
         await bench.reply(bench.say().ts)
-    await bench.until(lambda: written(bench).count("Answered in 2 steps") == 2, 20)
+    await bench.later()
+    assert written(bench).count("Answered in 2 steps") == 2
     assert len(bench.pg.world.top_level(DEBUG)) == 2
 
 

@@ -73,9 +73,7 @@ async def test_a_slow_slack_holds_the_acknowledgement_and_its_retries_join_the_f
     async with bot_in(running, tmp_path) as bench:
         bench.fault("users.info", {"kind": "slow", "seconds": 4.0})
         asked = bench.say()
-        await bench.until(lambda: bench.calls("users.info") or bench.pg.rates)
-        await bench.pg.clock.advance(3.5)
-        await bench.pg.clock.advance(3.5)
+        await bench.hurried()
         await bench.reply(asked.ts)
         (delivery,) = [d for d in bench.pg.outbox.deliveries() if d.id == asked.deliveries[0].id]
         assert len(delivery.attempts) >= 2
@@ -300,8 +298,7 @@ async def test_questions_that_come_together_get_one_reply_each_within_slack_s_ra
 ) -> None:
     async with bot_in(running, tmp_path, model=answering) as bench:
         asked = [bench.say(f"{QUESTION} {n}") for n in range(6)]
-        for one in asked:
-            await bench.until(lambda one=one: bench.thread(one.ts), 20)
+        await bench.hurried()
         await bench.settled()
         assert [len(bench.thread(one.ts)) for one in asked] == [1] * 6
 

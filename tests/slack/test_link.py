@@ -179,6 +179,8 @@ async def test_sigterm_with_a_question_at_work_posts_its_failure_and_then_ends(
         more = {"PATH": path, "ONCALL_RUNS__DRAIN_SECONDS": "0.2"}
         async with serve(demo.root, running.api_url, **more) as it:
             message, _ = people.post("maya", INC, Draft(text=f"<@{BOT}> {demo.question}"))
+            calls = running.playground.calls
+            await until(lambda: any(c.method == "reactions.add" for c in calls.calls()), 20)
             await until(began.exists, 20)
             it.process.send_signal(signal.SIGTERM)
             _, err = await asyncio.wait_for(it.process.communicate(), 20)

@@ -52,7 +52,7 @@ from support.scripted import (
 )
 from tools.base import Tool
 
-GIVE_UP = 10.0
+GIVE_UP = 30.0
 INC = "C0INCCHECK"
 SHARED = "C0INCFJORD"
 DEBUG = "C0DEBUG"
