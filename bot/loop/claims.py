@@ -188,7 +188,8 @@ def _denied(chunk: str, facts: Sequence[Fact], cited: Sequence[Observation], sig
             searched, there = _searched(observation), _there(value)
             absent = [f for f in facts if f.value not in there and _sought(f, searched)]
             shown = all(f in absent or sight.together([f], set()) for f in facts)
-            if shown and (absent or not any(f.value in there for f in facts)):
+            other = isinstance(value, DiffShown) and sight.deploys_in(facts) - there
+            if shown and not other and (absent or not any(f.value in there for f in facts)):
                 return True
         if isinstance(value, DeploysFound) and value.total == 1 and _ONLY.search(chunk):
             return sight.together(facts, set())

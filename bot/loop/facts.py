@@ -144,15 +144,9 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     rest = text
 
     def take(
-        pattern: re.Pattern[str],
-        kind: FactKind,
-        value: Callable[[re.Match[str]], str | None],
-        sign: str = "",
+        pattern: re.Pattern[str], kind: FactKind, value: Callable[[re.Match[str]], str | None]
     ) -> None:
-        """``sign`` stands in all that the pattern finds: without it there is nothing to look for."""
         nonlocal rest
-        if sign not in rest:
-            return
         matches = list(pattern.finditer(rest))
         for match in matches:
             normal = value(match)
@@ -162,25 +156,26 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
             rest = pattern.sub(lambda m: " " * len(m[0]), rest)
 
     take(_QUOTE, FactKind.QUOTE, lambda m: folded(m[1] or m[2]))
-    take(_URL, FactKind.URL, lambda m: m[0].rstrip(".,;:"), "://")
+    take(_URL, FactKind.URL, lambda m: m[0].rstrip(".,;:"))
     found += [Fact(FactKind.CODE, folded(m[1]), m[0]) for m in _CODE.finditer(rest)]
     rest = _CODE.sub(lambda m: _opened(m[0]), rest)
-    take(_INCIDENT, FactKind.INCIDENT, lambda m: m[0].lower(), "-")
-    take(_PERSON, FactKind.PERSON, lambda m: m[1].lower(), "by")
+    take(_INCIDENT, FactKind.INCIDENT, lambda m: m[0].lower())
+    take(_PERSON, FactKind.PERSON, lambda m: m[1].lower())
     for match in _ISO.finditer(rest):
         if at := _iso_time(match):
             found.append(Fact(FactKind.DATE, at.date().isoformat(), match[0]))
             found.append(Fact(FactKind.TIME, f"{at:%H:%M}", match[0]))
     rest = _ISO.sub(lambda m: " " * len(m[0]), rest)
-    take(_DATE, FactKind.DATE, lambda m: m[1], "-")
-    take(_CLOCK, FactKind.TIME, _clock_value, ":")
+    take(_NAMED_SHA, FactKind.SHA, lambda m: m[1].lower())
+    take(_DATE, FactKind.DATE, lambda m: m[1])
+    take(_CLOCK, FactKind.TIME, _clock_value)
     take(
         _COMPOUND,
         FactKind.DURATION,
         lambda m: f"{int(m[1]) * _SECONDS[m[2]] + int(m[3]) * _SECONDS[m[4]]:g}",
     )
     take(_DURATION, FactKind.DURATION, lambda m: f"{_duration_seconds(m[1], m[2]):g}")
-    take(_PERCENT, FactKind.PERCENT, lambda m: f"{float(m[1]):g}", "%")
+    take(_PERCENT, FactKind.PERCENT, lambda m: f"{float(m[1]):g}")
     take(_PATH, FactKind.PATH, lambda m: m[0])
     services = find_services(rest, catalog)
     found += [Fact(FactKind.SERVICE, name, name) for name in services]
@@ -188,11 +183,10 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
         name = next(group for group in match.groups() if group)
         if catalog.get(name.lower()) not in services and "." not in name:
             found.append(Fact(FactKind.NAME, name.lower(), name))
-    take(_NAMED_SHA, FactKind.SHA, lambda m: m[1].lower())
     take(_COUNTED, FactKind.COUNT, _count_value)
     take(_SHA, FactKind.SHA, lambda m: m[0].lower())
     take(_DEPLOY, FactKind.DEPLOY, lambda m: m[1] or m[2])
-    take(_VERSION, FactKind.VERSION, lambda m: m[1].lower(), ".")
+    take(_VERSION, FactKind.VERSION, lambda m: m[1].lower())
     take(_NUMBER, FactKind.NUMBER, lambda m: f"{float(m[1].replace(',', '')):.12g}")
     return tuple(dict.fromkeys(found))
 

@@ -107,7 +107,8 @@ _IN_NUMBER = re.compile(r"\b(?:in|of)\s+#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|that|this|its)\b", re.IGNORECASE)
 _FILE = re.compile(r"(?<![\w@:/.])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
 _BEFORE_NAMED = re.compile(
-    r"\b(?:before|prior to) (?:deploy |release |version )?#?(\d{3,8}|v?\d+(?:\.\d+)+[\w.+-]*)"
+    r"\b(?:before|prior to) (?:(?:deploy|release) #?(?P<number>\d{1,8})"
+    r"|(?:deploy |release |version )?#?(?P<name>\d{3,8}|v?\d+(?:\.\d+)+[\w.+-]*))"
     r"(?![\w:.%-])(?!-\d)",
     re.IGNORECASE,
 )
@@ -220,7 +221,7 @@ def _refs(
     ]
     refs += find_versions(clause, words)
     if kind is PartKind.WHO_WHEN and service and (named := _BEFORE_NAMED.search(clause)):
-        return [DeployRef(service=service, before=named[1])]
+        return [DeployRef(service=service, before=named["number"] or named["name"])]
     if not refs and kind in (PartKind.CHANGES, PartKind.WHO_WHEN, PartKind.WAS_IT):
         refs += [DeployRef(asked=v[1], service=service) for v in _BARE_VERSION.finditer(clause)]
     match kind:

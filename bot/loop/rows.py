@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
 from pydantic import BaseModel
 
 from bot.loop.facts import Fact, FactKind, facts_in, folded
 from tools.base import ToolResult
-from tools.records import Deploy, DiffShown, Record
+from tools.records import Deploy, DiffShown, PageRead, Record, TextRead
 
 Pair = tuple[FactKind, str]
 _SENTENCES = frozenset({"ruled_out", "not_searched", "base_why"})
@@ -30,6 +31,11 @@ _COUNTS = {
     "removed": "removed",
 }
 """Fields that count something which a claim names beside the number."""
+_RESPELLED = frozenset(
+    {FactKind.TIME, FactKind.DATE, FactKind.DURATION, FactKind.NUMBER, FactKind.COUNT}
+)
+"""Kinds whose values a text may spell with other characters than a claim."""
+_MOST_LINES = 200
 _WHOLE_TEXT = 400_000
 """Characters of a text that are searched for facts which no typed row holds."""
 
@@ -37,7 +43,7 @@ _WHOLE_TEXT = 400_000
 @dataclass
 class Row:
     """``deploys`` are the numbers, refs and SHAs that the row is about; ``quoted`` holds what only
-    other people's words say.
+    other people's words say; in ``whole`` only a quotation is looked for.
     """
 
     facts: set[Pair] = field(default_factory=set)
@@ -46,6 +52,7 @@ class Row:
     words: list[str] = field(default_factory=list)
     quoted: set[Pair] = field(default_factory=set)
     quotes: list[str] = field(default_factory=list)
+    whole: list[str] = field(default_factory=list)
     deploys: set[str] = field(default_factory=set)
     parent: Row | None = None
 
@@ -63,6 +70,8 @@ def holds(rows: Iterable[Row], fact: Fact, *, quotations: bool) -> bool:
 
 def _in_row(row: Row, fact: Fact, *, quotations: bool) -> bool:
     texts = [*row.words, *row.quotes] if quotations or fact.kind is FactKind.QUOTE else row.words
+    if fact.kind is FactKind.QUOTE:
+        texts = [*texts, *row.whole]
     match fact.kind:
         case FactKind.SHA:
             return any(sha.startswith(fact.value) for sha in row.shas)
@@ -108,34 +117,47 @@ class Rows:
         if isinstance(value, Record):
             self._fill(value, self.root)
         self.all.append(self.root)
-        typed = value is not None and not isinstance(value, DiffShown) and value.kind != "page"
+        typed = value is not None and not isinstance(value, DiffShown | PageRead | TextRead)
+        self._others = isinstance(value, TextRead)
         self._lines = () if typed else tuple(result.text[:_WHOLE_TEXT].splitlines())
+        if self._others and self._lines:  # its head says what all the rest is about
+            self._read(self._lines[0], self.root)
         if not isinstance(value, Record):
             for fact in facts_in(result.summary, catalog):
                 self._put(fact, self.root.facts, self.root)
 
     def lines_for(self, facts: Sequence[Fact]) -> Iterator[Row]:
-        """The lines of the text that could hold all these facts, as rows under the root."""
-        tokens = {token for fact in facts for token in re.findall(r"\w+", fact.said.lower())[:1]}
-        if not tokens:
-            return
-        rarest = max(tokens, key=len)
-        found = 0
-        for line in self._lines:
-            if rarest in line.lower():
-                row = Row(parent=self.root, words=[folded(line)])
-                for fact in facts_in(line, self._catalog):
-                    self._put(fact, row.facts, row)
-                yield row
-                found += 1
-                if found >= 200:
-                    return
+        """The lines of the text that could hold all these facts, as rows under the root: those
+        with the longest word that is looked for, then those where it may be spelled otherwise.
+        """
+        left = [fact for fact in facts if not _in_row(self.root, fact, quotations=True)]
+        spelled = [fact for fact in left if fact.kind not in _RESPELLED]
+        yield from self._lines_with(left)
+        if len(spelled) < len(left):
+            yield from self._lines_with(spelled)
+
+    def _lines_with(self, facts: Sequence[Fact]) -> Iterator[Row]:
+        words = {word for fact in facts for word in re.findall(r"\w+", fact.said.lower())[:1]}
+        rarest = max(words, key=len, default="")
+        for line in islice((one for one in self._lines if rarest in one.lower()), _MOST_LINES):
+            yield self._read(line, Row(parent=self.root))
+
+    def _read(self, line: str, row: Row) -> Row:
+        """The row with what a line of the text says; in a text of others that is a quotation."""
+        facts, words = (row.quoted, row.quotes) if self._others else (row.facts, row.words)
+        words.append(folded(line))
+        for fact in facts_in(line, self._catalog):
+            self._put(fact, facts, row)
+        return row
 
     def _fill(self, record: Record, row: Row) -> None:
         if isinstance(record, Deploy):
             row.deploys |= names_of(record)
         for name in type(record).model_fields:
             if name in record.echoes:
+                continue
+            if name == "text" and isinstance(record, PageRead | TextRead):
+                row.whole.append(folded(record.text))  # its facts stand on its lines
                 continue
             for item in _flat(getattr(record, name)):
                 if isinstance(item, Record):

@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from bot.loop.engine import run
-from bot.loop.journal import Event, MemoryJournal, ModelCalled, ModelFailed, ModelReturned, WasCut
+from bot.loop.journal import (
+    Event,
+    MemoryJournal,
+    ModelCalled,
+    ModelFailed,
+    ModelReturned,
+    RunStarted,
+    WasCut,
+)
 from bot.loop.limits import Limits, StopReason
 from bot.loop.outcome import Answer, Failure, Outcome
 from bot.loop.state import Phase
@@ -205,6 +213,39 @@ def test_a_busy_model_is_tried_once_more_and_then_the_next_with_tries_of_its_own
         (ModelErrorKind.OVERLOADED, "busy", 7.0)
     ]
     assert loop.time() == 2.0
+    assert [(e.model, e.handed_to) for e in failed(events)] == [
+        ("one", ""),
+        ("one", "two"),
+        ("two", ""),
+        ("two", ""),
+    ]
+    assert outcome.instead_of == "one"
+    assert next(e.model for e in events if isinstance(e, RunStarted)) == "one"
+
+
+def test_an_answer_of_the_first_model_stands_in_for_no_other(loop: VirtualLoop) -> None:
+    outcome, _ = ask(loop, Chain(ScriptedModel(READ, DONE), ScriptedModel()))
+    assert (outcome.model, outcome.instead_of) == ("one", "")
+    last, _ = ask(loop, ScriptedModel(turn(text="hm")), limits=Limits(max_steps=1))
+    assert (last.model, last.instead_of) == ("scripted", "")
+
+
+def test_a_run_that_died_after_a_handover_goes_on_with_the_model_that_it_had_got_to(
+    loop: VirtualLoop,
+) -> None:
+    journal = MemoryJournal()
+    model = Chain(ScriptedModel(busy(), busy()), ScriptedModel(busy(), busy(), READ, DONE))
+    whole, _ = ask(loop, model, journal)
+    ends = [i for i, e in enumerate(journal.events) if isinstance(e, ModelFailed | ModelReturned)]
+    for at, plays in zip(
+        ends[1:5], ([busy(), busy(), READ], [busy(), READ], [READ], []), strict=True
+    ):
+        half = MemoryJournal()
+        half.events, half.blobs = journal.events[: at + 1], dict(journal.blobs)
+        rest = Chain(ScriptedModel(), ScriptedModel(*plays, DONE))
+        again, events = ask(loop, rest, half)
+        assert again == whole
+        assert [e.attempt for e in failed(events)] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(("wait", "waited"), [(11.0, True), (12.0, False), (13.0, False)])
@@ -247,8 +288,8 @@ def test_a_request_that_is_too_long_is_sent_again_shorter_and_the_trace_counts_w
     assert isinstance(outcome, Answer)
     calls = [e for e in events if isinstance(e, ModelCalled)]
     assert [(e.step, e.cut) for e in calls] == [(1, 0), (2, 0), (3, 0), (3, 1)]
-    assert [(e.attempt, e.error, e.again_in) for e in failed(events)] == [
-        (1, ModelErrorKind.CONTEXT_TOO_LONG, 0.0)
+    assert [(e.attempt, e.error, e.again_in, e.handed_to) for e in failed(events)] == [
+        (1, ModelErrorKind.CONTEXT_TOO_LONG, 0.0, "")
     ]
 
 

@@ -63,6 +63,7 @@ def values(text: str) -> list[tuple[str, str]]:
         ("+80 −31", [("count", "added 80"), ("count", "removed 31")]),
         ("commit DEADBEEF9", [("SHA", "deadbeef9")]),
         ("at 3F2A9BC", [("SHA", "3f2a9bc")]),
+        ("commit 7050494d", [("SHA", "7050494d")]),
         ("deploy 4471", [("deploy number", "4471")]),
         ("Deploy #4471", [("deploy number", "4471")]),
         ("#4471", [("deploy number", "4471")]),
@@ -104,6 +105,7 @@ def test_what_one_kind_took_no_other_takes() -> None:
 
 def test_what_stands_on_both_sides_of_a_fact_does_not_grow_together() -> None:
     assert values("4“x y”5") == [("quotation", "x y"), ("number", "4"), ("number", "5")]
+    assert values("4.2026-11-29T01:44Z5")[2:] == [("number", "4"), ("number", "5")]
     assert values("4`x y`5") == [("quoted code", "x y"), ("number", "4"), ("number", "5")]
     assert values("v2.3 2026-11-29T01:44Z 4") == [
         ("date", "2026-11-29"),

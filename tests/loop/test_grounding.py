@@ -99,7 +99,7 @@ def test_a_short_sha_is_the_long_one_it_begins() -> None:
     assert verdict("It was compared with " + "b" * 39 + "1", diff()).problems == ()
 
 
-def test_what_is_cited_must_be_a_successful_observation() -> None:
+def test_a_failed_call_supports_no_claim_and_neither_does_one_that_was_not_made() -> None:
     failed = ToolResult(status=Status.ERROR, summary="down", text="deploy 4471")
     assert "no successful observation" in verdict("Deploy 4471", failed).problems[0]
     assert "no successful observation" in verdict("x", ranking(), evidence=["o9"]).problems[0]

@@ -118,7 +118,7 @@ def test_at_least_995_of_1000_lies_are_caught_and_the_truth_is_not() -> None:
         f"{total} lies, {swapped} by swapping, {missed.total()} missed; "
         f"{true} truths, {len(rejected)} rejected; missed by kind\n{kinds}"
     )
-    print(report)
+    print(report, *misses, *rejected, sep="\n")
     assert swapped * 2 >= total
     assert caught.total() >= 0.995 * total, "\n".join([report, *misses[:30]])
     assert len(rejected) <= 0.005 * true, "\n".join(rejected[:30])

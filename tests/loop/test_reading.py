@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bot.loop.entities import DeployRef
+from bot.loop.part_kinds import kinds_of
 from bot.loop.question import MAX_QUESTION, Part, PartKind, parse
 from bot.loop.times import OnsetWindow
 from support.scripted import CATALOG, NOW, asked
@@ -92,6 +93,28 @@ def test_each_part_of_a_question_is_read_with_all_that_it_names(
     text: str, parts: list[Part]
 ) -> None:
     assert list(asked(text).parts) == parts
+
+
+@pytest.mark.parametrize(
+    ("clause", "kinds"),
+    [
+        ("WHO shipped deploy 12, show the diff", [PartKind.CHANGES, PartKind.WHO_WHEN]),
+        ("who shipped what was deployed, show the diff", [PartKind.CHANGES, PartKind.WHO_WHEN]),
+        ("what changed in what was deployed", [PartKind.CHANGES]),
+        ("when did it go out, what was deployed", [PartKind.WHO_WHEN]),
+        ("what was deployed", [PartKind.LISTING]),
+        ("thanks", []),
+    ],
+)
+def test_one_clause_may_ask_what_and_who_at_once(clause: str, kinds: list[PartKind]) -> None:
+    assert kinds_of(clause) == kinds
+
+
+def test_an_unknown_name_is_told_only_where_deploys_are_asked_for() -> None:
+    assert asked("Why not the release of billing?").parts[0].unread == ""
+    assert asked("What was deployed of the releases of billing?").parts[0].unread == (
+        "'billing' is no service or deploy that I know"
+    )
 
 
 # --- the thread and the whole question ------------------------------------------------------------

@@ -17,6 +17,7 @@ from bot.loop.journal import (
     MemoryJournal,
     ModelCalled,
     ModelReturned,
+    OtherVersionError,
     RunEnded,
     RunStarted,
     ToolCalled,
@@ -311,6 +312,36 @@ async def test_a_step_that_the_run_did_not_reach_cannot_be_forked(step: int) -> 
     journal = await recorded()
     with pytest.raises(ValueError, match="choose one from 1 to 3"):
         await forked(journal, step)
+
+
+class Newer(MemoryJournal):
+    """A journal that a newer bot wrote."""
+
+    async def read(self) -> tuple[Event, ...]:
+        raise OtherVersionError("written by a newer bot", 7)
+
+
+async def test_a_journal_that_cannot_be_parsed_says_which_version_it_needs() -> None:
+    assert await replay(Newer(), UNTOUCHED) == NeedsVersion(7)
+
+
+@pytest.mark.parametrize(("chars", "whole"), [(198, True), (199, False), (1_000, False)])
+def test_a_long_difference_is_told_by_its_beginning(chars: int, *, whole: bool) -> None:
+    before = Decided(step=1, decision="act", text="x" * chars)
+    drifted = Drifted(4, before, before.model_copy(update={"text": "y"}), Drift.DECISION)
+    text = repr("x" * chars) if whole else f"{repr('x' * chars)[:199]}…"
+    assert told(drifted)[1] == f"  text: recorded {text}, now 'y'"
+
+
+def test_a_difference_outside_of_all_steps_names_no_step() -> None:
+    ended = RunEnded(
+        outcome=Failure(
+            reason=StopReason.ABORTED, phase=Phase.CALL, next_check="x", steps=1, model="m"
+        )
+    )
+    assert told(Drifted(8, ended, ended, Drift.OUTCOME)) == [
+        "drifted: the run ends otherwise (event 9, run_ended)"
+    ]
 
 
 # --- compare --------------------------------------------------------------------------------------

@@ -18,7 +18,9 @@ from tools.records import (
     FileKind,
     FileStatus,
     Highlight,
+    PageRead,
     SuspectsRanked,
+    TextRead,
 )
 
 
@@ -100,6 +102,7 @@ def test_other_peoples_words_count_for_quotations_and_where_they_are_admitted() 
 def test_a_deploys_number_is_a_number_as_well() -> None:
     assert backed("web 4470 went out", ranking())
     assert backed("4470 is second", ranking())
+    assert not backed("Deploy 6 went out", ranking()), "six were considered"
 
 
 def test_a_person_is_known_with_and_without_the_at_sign() -> None:
@@ -217,7 +220,39 @@ def test_of_very_many_lines_that_could_hold_a_fact_two_hundred_are_read() -> Non
     far = found(head + "payments had 1 error\n" * 200 + "payments had 31337 errors")
     assert backed("payments had 31337 errors", near)
     assert backed("31337 errors", far)
-    assert not backed("payments-api at 7 had errors", far)
+    assert not backed("payments had 31337 errors", far)
+
+
+def test_lines_are_looked_up_by_the_longest_word_of_the_claim() -> None:
+    text = "the log\n" + "filler\n" * 40 + "web had 1 error\n" * 250 + "web had 31337 errors"
+    assert backed("web had 31337 errors", found(text))
+
+
+LINES = "ledger deploy 88 finished 03:10\nweb deploy 89 said no\nway at 03:20"
+
+
+def page(text: str) -> ToolResult:
+    value = PageRead(observation="o1", page=2, pages=3, text=text)
+    return found("page 2 of 3 of o1", value).model_copy(update={"text": text})
+
+
+def test_facts_of_a_page_stand_together_on_its_lines_only() -> None:
+    assert backed("ledger deploy 88 finished 03:10", page(LINES))
+    assert not backed("ledger deploy 88 finished 03:20", page(LINES))
+    assert not backed("Deploy 89 finished 03:10", page(LINES))
+    assert backed("It says “no way”", page(LINES))
+    assert backed("It is page 2", page(LINES))
+
+
+def test_facts_of_a_file_or_a_commit_stand_with_its_head_or_on_one_line() -> None:
+    text = "src/app.py of web at 3f2a9bc12345\n  11  timeout = 5 s\n  12  retries = 7\n"
+    file = found(text.splitlines()[0], TextRead(text=text)).model_copy(update={"text": text})
+    assert backed("src/app.py of web sets a timeout of 5 s", file)
+    assert backed("src/app.py of web sets a timeout of 5000 ms", file)
+    assert backed("At 3f2a9bc line 12 has 7 retries", file)
+    assert not backed("Line 12 has a timeout of 5 s", file)
+    assert not backed("config/app.py sets a timeout of 5 s", file)
+    assert not backed("The 7 retries of web caused it", file)
 
 
 def test_the_summary_of_a_text_is_evidence() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.loop.engine import run
 from bot.loop.journal import (
     Appended,
     CallShown,
@@ -18,7 +19,9 @@ from bot.loop.limits import Limits, StopReason
 from bot.loop.outcome import Answer, Failure
 from bot.loop.prompt import BUDGET_LOW, LAST_STEP, SILENT, TRUNCATED
 from bot.loop.state import Phase, State
+from bot.loop.toolbox import Toolbox
 from bot.loop.wire import Finish, ModelError, ModelErrorKind
+from bot.redact import Redactor
 from support.scripted import (
     Lookup,
     LookupArguments,
@@ -253,6 +256,18 @@ async def test_a_model_that_ignores_three_refusals_in_a_row_is_stopped() -> None
     assert outcome.steps == 3
 
 
+async def test_calls_that_differ_in_blanks_and_case_only_end_the_run_with_what_was_found() -> None:
+    spelled = ("apples", "pears", " Apples", "PEARS ", "apples\n", "pears")
+    tool = Lookup()
+    plays = [turn(called("lookup", {"what": what})) for what in spelled]
+    outcome = await play(ScriptedModel(*plays), tool)
+    assert isinstance(outcome, Failure)
+    assert outcome.reason is StopReason.CYCLE
+    assert outcome.steps == 4
+    assert tool.ran == ["apples", "pears"]
+    assert [e.text for e in outcome.established] == ["apples was found", "pears was found"]
+
+
 async def test_a_read_between_refusals_starts_their_count_again() -> None:
     refused = turn(called("serch"))
     read = turn(called("lookup", {"what": "apples"}))
@@ -270,3 +285,30 @@ async def test_a_stopped_run_says_who_stopped_it() -> None:
     outcome = await play(ScriptedModel(), journal=journal, stop=stop)
     assert isinstance(outcome, Failure)
     assert outcome.detail == "Stopped by @maya."
+
+
+# --- secrets --------------------------------------------------------------------------------------
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+async def test_a_secret_of_a_tool_reaches_neither_model_nor_trace_nor_answer(
+    *, fails: bool
+) -> None:
+    async def leaks(arguments: LookupArguments, context: CallContext) -> ToolResult:
+        if fails and arguments.what == "pears":
+            raise ToolError(f"denied for token {SECRET}")
+        return found(f"apples was found\nexport GITHUB_TOKEN={SECRET}")
+
+    reads = [called("lookup", {"what": what}) for what in ("apples", "pears")]
+    model, journal = ScriptedModel(turn(*reads), DONE), MemoryJournal()
+    tools = Toolbox([Lookup(leaks)], Redactor())
+    outcome = await run(asked(), model, tools, Limits(), journal, stop_after())
+    assert isinstance(outcome, Answer)
+    told = "".join(message.model_dump_json() for message in model.requests[1].messages)
+    kept = "".join(journal.blobs.values()) + "".join(map(repr, journal.events))
+    assert "GITHUB_TOKEN" in told, "the name stays"
+    assert "[redacted: " in told
+    for text in (told, repr(model.requests[1].seen), kept, outcome.model_dump_json()):
+        assert SECRET not in text
