@@ -32,6 +32,7 @@ from tools.records import (
     PullRequest,
     Service,
 )
+from tools.secret_files import withheld
 from tools.sources.base import SourceError
 
 _FILES_A_PAGE: Final = 200
@@ -227,6 +228,7 @@ class GetDiff(Tool[GetDiffArguments]):
             find_highlights(git, files),
             patches(git, base.sha, target.sha, readable, per_file=limit, in_all=_PATCHES),
         )
+        diffs = await withheld(git, (base.sha, target.sha), files, diffs)
         names = names_changed(diffs)
         why = base.why
         if shallow and direction is Direction.DIVERGED:

@@ -12,6 +12,7 @@ from tools.catalog import closest
 from tools.git import GitError, one_line, safe_text
 from tools.records import TextRead
 from tools.repositories import Place, Ref, Repositories, ServiceName, inside
+from tools.secret_files import holds_secret
 from tools.sources.base import SourceError
 from tools.wording import clean, listed
 
@@ -53,6 +54,11 @@ class ReadFile(Tool[ReadFileArguments]):
             name, text = await _blob(place, path)
         except (GitError, SourceError) as error:
             raise ToolError(str(error)) from error
+        if holds_secret(name, text):
+            raise ToolError(
+                f"{clean(name, 200)!r} holds a Kubernetes Secret: its text is not shown. get_diff"
+                " names what changed in it."
+            )
         every = text.split("\n")
         if every and not every[-1]:
             every.pop()

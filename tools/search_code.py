@@ -14,6 +14,7 @@ from tools.base import Arguments, CallContext, Status, Tool, ToolError, ToolResu
 from tools.git import Git, GitError, safe_text
 from tools.records import TextRead
 from tools.repositories import Ref, Repositories, ServiceName, inside
+from tools.secret_files import WITHHELD, holding_secrets
 from tools.sources.base import SourceError
 from tools.wording import clean, plural
 
@@ -85,11 +86,15 @@ async def _grep(git: Git, sha: str, arguments: SearchCodeArguments, scope: str) 
     argv = ["grep", "-n", "-I", "-z", "--no-color", f"--max-count={_A_FILE}", how]
     argv += ["-e", arguments.pattern, sha, "--", *([scope] if scope else [])]
     output = await git.run_cut(*argv, timeout=_SECONDS, limit=_OUTPUT, ok_codes=(0, 1))
-    lines = []
+    found = []
     for raw in output.out.split(b"\n"):
         name, _, rest = raw.partition(b"\0")
         number, _, text = rest.partition(b"\0")
         if number.isdigit():
-            path = clean(safe_text(name).partition(":")[2], 200)
-            lines.append(f"{path}:{int(number)}: {clean(safe_text(text[: _LINE * 8]), _LINE)}")
-    return lines
+            found.append((name.partition(b":")[2], int(number), text[: _LINE * 8]))
+    sealed = await holding_secrets(git, (sha,), {path for path, _, _ in found})
+    return [
+        f"{clean(safe_text(path), 200)}:{number}:"
+        f" {WITHHELD if path in sealed else clean(safe_text(text), _LINE)}"
+        for path, number, text in found
+    ]

@@ -12,7 +12,8 @@ from itertools import islice
 
 from tools.corpus import Found
 from tools.evidence import ChangeText
-from tools.records import ToldLine
+from tools.records import FileKind, ToldLine
+from tools.secret_files import may_hold_secret
 from tools.symptoms import Haystack
 from tools.wording import clean
 
@@ -22,6 +23,7 @@ TERMS_SOUGHT = 10
 LONGEST = 160
 """Characters; a longer line is left out: one that is cut says half, and may hide half a secret."""
 _COMMENT = re.compile(r"^\s*(?:#(?!define|include)|//|/?\*|--|;|<!--|\"\"\")")
+_SETTINGS = frozenset({FileKind.CONFIG, FileKind.FLAG, FileKind.INFRASTRUCTURE})
 _COMMENT_WORTH = 0.6
 """A comment says what it is about, code what it does."""
 
@@ -47,7 +49,12 @@ def told_lines(text: ChangeText | None, found: Sequence[Found]) -> tuple[ToldLin
 
 
 def _lines(text: ChangeText) -> Iterator[ToldLine]:
+    """Not those of settings: one alone does not show that it stands in a Secret (M19), and what
+    changed in settings is said by key.
+    """
     for diff in text.diffs:
+        if diff.change.kind in _SETTINGS or may_hold_secret(diff.change.path):
+            continue
         for line in diff.added_lines:
             if bare := _bare(line):
                 yield ToldLine(path=diff.change.path, side="adds", text=bare)
