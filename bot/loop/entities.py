@@ -55,6 +55,24 @@ _TAG = re.compile(
 VERSION = re.compile(r"(?<=\s)(\d+(?:\.\d+)+[\w.+-]*\w|\d+(?:\.\d+)+)(?![\w:])")
 _NUMBER = re.compile(r"(?<=\s)#?(\d{4,8})(?![\w:.%-])")
 """After a service's name a deploy's number; three digits would be an HTTP status."""
+BARE = re.compile(r"\b(?:was|is) it #?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
+ACTED_ON = re.compile(
+    r"\b(?:deployed|shipped|released|pushed|reverted|revert(?:ing)?|undo(?:ing)?|back|blame|did|does"
+    r"|could|might|may|is|was|were|has|had|about|than|why not)\s+#?(?P<number>\d{4,8})(?![\w:.%-])"
+    r"(?!\s+(?:m?s|sec\w*|min\w*|hours?|days?|percent|times?|users?|customers?|errors?|requests?"
+    r"|orders?|people|rows?|lines?|files?|pods?|hosts?|retries|attempts)\b)",
+    re.IGNORECASE,
+)
+"""A deploy by its bare number: ``who deployed 4471``. Three digits would be an HTTP status."""
+IN_NUMBER = re.compile(
+    r"(?:\b(?:in|of|about|show me|give me)\s+|^\W*)#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE
+)
+BETWEEN = re.compile(r"\bbetween #?(\d{3,8}) (?:and|to) #?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
+BARE_VERSION = re.compile(
+    r"\b(?:did|does|do|in|of|was|is|has|version|release)\s+(v?\d+(?:\.\d+)+[\w+-]*)"
+    r"(?![\w:])(?!\s*(?:m?s|sec\w*|min\w*|hours?|days?|%|percent|[kmg]b)\b)",
+    re.IGNORECASE,
+)
 _ENVIRONMENT = re.compile(
     r"\b(production|prod|staging|stage|canary|preprod|pre-production|development|dev|qa|test)\b"
     r"(?=\s*(?:environment|env|cluster)?\b)",

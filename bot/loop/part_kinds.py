@@ -87,7 +87,7 @@ _SPECIAL: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
             r"|\bdid (?:that|this|deploy|release|#?\d|[\w-]+ v?\d)[\w. #-]*\b(?:cause|break|do it)\b"
             r"|\bdid (?!(?:we|i|you|it|they|an?|any\w*|some\w*|our|one|the last|the latest)\b)"
             rf"[\w./-]+ {_HARM}"
-            r"|\bcould (?:that|this|deploy|release|[\w-]+ v?\d)[\w. #-]*\b(?:be|have)\b"
+            r"|\bcould (?:that|this|deploy|release|#?\d{4}|[\w-]+ v?\d)[\w. #-]*\b(?:be|have)\b"
             r"|\b(?:was|is) it (?:deploy |release )?(?:[\w-]+ )?v?#?\d[\d.]*"
             r"|^\W*(?:is|was) (?!it\b|this\b|that\b)[\w./-]+(?: v?\d[\w.]*)? (?:to blame|at fault"
             r"|guilty|involved|behind|responsible|the (?:cause|culprit|problem|reason))\b"
@@ -139,9 +139,11 @@ _PLAIN: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
             r"|contain\w*|includ\w+)\b"
             r"|\b(?:which|what) (?:files?|settings?|lines?|commits?)\b.*\b(?:in|of|chang\w*)\b"
             r"|\b(?:show|see|give)\b.*\bdiff\b"
-            r"|\bwhat(?:'?s| is| was) (?:in )?(?:deploy|release) #?\d"
-            r"|\btell me (?:more )?about (?:deploy|release) #?\d"
-            r"|\bdiff (?:of|for|in)\b|\bwhat(?:'s| is| was| went)? (?:new )?in(?:to)?\b"
+            r"|\bwhat(?:'?s| is| was) (?:in )?(?:(?:deploy|release) #?\d|#?\d{4,8}\W*$)"
+            r"|\b(?:tell|show|give) me (?:more )?(?:about )?(?:(?:deploy|release) #?\d|#?\d{4,8}\W*$)"
+            r"|^\W*(?:(?:deploy|release) #?\d+|#?\d{4,8})\W*$"
+            r"|\bdiff(?:erence)? (?:of|for|in|between)\b"
+            r"|\bwhat(?:'s| is| was| went)? (?:new )?in(?:to)?\b"
             r"(?=.*\b(?:deploy|release)\b)"
         ),
     ),

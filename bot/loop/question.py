@@ -13,6 +13,11 @@ from datetime import UTC, datetime, timedelta
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.loop.entities import (
+    ACTED_ON,
+    BARE,
+    BARE_VERSION,
+    BETWEEN,
+    IN_NUMBER,
     VERSION,
     DeployRef,
     find_deploys,
@@ -101,9 +106,7 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _INCIDENT = re.compile(r"\b(?!UTC-|SHA-|UTF-|ISO-|CVE-)[A-Z][A-Z0-9]{1,9}-\d{1,8}\b")
-_BARE = re.compile(r"\b(?:was|is) it #?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 _WAS_IT = re.compile(r"\b(?:was|is|could|may|might) it\b(?: be| have been)?", re.IGNORECASE)
-_IN_NUMBER = re.compile(r"\b(?:in|of)\s+#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 _PRONOUN = re.compile(r"\b(?:it|that|this|its)\b", re.IGNORECASE)
 _FILE = re.compile(r"(?<![\w@:/.])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
 _BEFORE_NAMED = re.compile(
@@ -112,17 +115,14 @@ _BEFORE_NAMED = re.compile(
     r"(?![\w:.%-])(?!-\d)",
     re.IGNORECASE,
 )
-_BARE_VERSION = re.compile(
-    r"\b(?:did|does|do|in|of|was|is|has|version|release)\s+(v?\d+(?:\.\d+)+[\w+-]*)"
-    r"(?![\w:])(?!\s*(?:m?s|sec\w*|min\w*|hours?|days?|%|percent|[kmg]b)\b)",
-    re.IGNORECASE,
-)
 _RUN_TOGETHER = re.compile(r"\b(what|who|when|where|how)s\b", re.IGNORECASE)
 """``whats``, as it is typed at night."""
 _AS_WELL = re.compile(
     r"^\W*(?:and|or|so|but|then)?\W*(?:what about|how about|and|or|not)\s+(?:the )?[\w.@/ -]{2,60}\W*$",
     re.IGNORECASE,
 )
+_AT_END = re.compile(r"[a-z] #?(?P<number>\d{1,8})\W*$", re.IGNORECASE)
+"""After a service's name alone any number is a deploy's: ``and ledger 12?``."""
 _SYMPTOM = re.compile(
     r"\b(?:down|broken?|fail\w*|crash\w*|errors?|[45]\d\d|5xx|4xx|dead|dies|dying|died|hang\w*|stuck"
     r"|slow\w*|time\w* ?out|unreachable|oom\w*|exceptions?|nobody can|no ?one can|can ?.?t|cannot"
@@ -156,7 +156,8 @@ def _parts_of(
     span = window(clause, now)
     path = _FILE.search(clause)
     around = onset_window(clause)
-    placed = bool(services or find_deploys(clause) or find_versions(clause, words))
+    named = find_deploys(clause) or find_versions(clause, words) or ACTED_ON.search(clause)
+    placed = bool(services or named)
     return [
         Part(
             kind=kind,
@@ -188,7 +189,9 @@ def _kinds(
 ) -> list[PartKind]:
     """What the clause asks for. What changed *since* a time is what was deployed since."""
     kinds = kinds_of(clause) or _asks_of_a_service(clause, services, asked)
-    named = find_deploys(clause) or _IN_NUMBER.search(clause) or _PRONOUN.search(clause)
+    named = find_deploys(clause) or IN_NUMBER.search(clause) or _PRONOUN.search(clause)
+    if kinds == [PartKind.SHIPPED] and not services and ACTED_ON.search(clause):
+        return [PartKind.WHO_WHEN]
     if timed and kinds == [PartKind.CHANGES] and not named:
         return [PartKind.LISTING]
     return kinds
@@ -200,7 +203,7 @@ def _asks_of_a_service(
     """``was it web?``: only the catalog tells that it asks about a service. ``and web 12?`` asks
     what was asked before it, else whether it was that one.
     """
-    if services and _AS_WELL.search(clause):
+    if _AS_WELL.search(clause) and (services or find_deploys(clause) or ACTED_ON.search(clause)):
         return [asked or PartKind.WAS_IT]
     return [PartKind.WAS_IT] if services and _WAS_IT.search(clause) else []
 
@@ -223,13 +226,20 @@ def _refs(
     if kind is PartKind.WHO_WHEN and service and (named := _BEFORE_NAMED.search(clause)):
         return [DeployRef(service=service, before=named["number"] or named["name"])]
     if not refs and kind in (PartKind.CHANGES, PartKind.WHO_WHEN, PartKind.WAS_IT):
-        refs += [DeployRef(asked=v[1], service=service) for v in _BARE_VERSION.finditer(clause)]
+        refs += [DeployRef(asked=v[1], service=service) for v in BARE_VERSION.finditer(clause)]
+    if not refs and service and _AS_WELL.search(clause) and (last := _AT_END.search(clause)):
+        refs += [DeployRef(asked=last["number"], service=service)]
+    if not refs:
+        numbers = dict.fromkeys(found["number"] for found in ACTED_ON.finditer(clause))
+        refs += [DeployRef(asked=n, service=_beside(n, clause, words)) for n in numbers]
     match kind:
         case PartKind.FIX:
             known = {ref.asked for ref in refs if ref}
             bare = (found[1] for found in VERSION.finditer(clause))
             refs += [DeployRef(asked=v, service=service) for v in bare if v not in known]
-        case PartKind.CHANGES if not refs and (number := _IN_NUMBER.search(clause)):
+        case PartKind.CHANGES if not refs and (both := BETWEEN.search(clause)):
+            refs = [DeployRef(asked=number) for number in both.groups()]
+        case PartKind.CHANGES if not refs and (number := IN_NUMBER.search(clause)):
             refs = [DeployRef(asked=number[1], service=_beside(number[1], clause, words))]
         case PartKind.CHANGES | PartKind.WHO_WHEN if not refs:
             back = _BEFORE_LAST.search(clause)
@@ -237,7 +247,7 @@ def _refs(
             if of_it or (back and (service or kind is PartKind.CHANGES)):
                 refs = [_counted(clause, service)]
         case PartKind.WAS_IT if not refs:
-            refs += [DeployRef(asked=found[1], service=service) for found in _BARE.finditer(clause)]
+            refs += [DeployRef(asked=found[1], service=service) for found in BARE.finditer(clause)]
         case PartKind.CHANGES | PartKind.WHO_WHEN | PartKind.WAS_IT:
             pass
         case PartKind.CAUSE | PartKind.LISTING | PartKind.SHIPPED | PartKind.BEFORE_ONSET:
@@ -287,7 +297,7 @@ def parse(
     parts: list[Part] = []
     for clause in clauses:
         for part in _parts_of(clause, words, now, parts[-1].kind if parts else None):
-            if not any(part.kind is p.kind and part.deploy == p.deploy for p in parts):
+            if not any(_same(part, one) for one in parts):
                 parts.append(part)
     services = find_services(text, words)
     incident = _INCIDENT.search(text)
@@ -319,6 +329,12 @@ def parse(
         catalog=dict(words),
         cut=cut,
     )
+
+
+def _same(part: Part, other: Part) -> bool:
+    """Whether both ask one thing. ``was it web, or ledger?`` asks two, of two services."""
+    of_one = part.service == other.service or part.kind is not PartKind.WAS_IT
+    return part.kind is other.kind and part.deploy == other.deploy and of_one
 
 
 def _ours_at_all(part: Part) -> bool:
@@ -364,7 +380,10 @@ def _with_context(
             update["deploy"] = DeployRef(service=part.service)
     if part.kind is PartKind.CHANGES and part.deploy is None and "deploy" not in update:
         asks_cause = any(p.kind is PartKind.CAUSE for p in parts)
-        if len(named) == 1 or (named and not asks_cause and _PRONOUN.search(part.text)):
+        others = part.service and named and named[0].service not in (None, part.service)
+        if others and not asks_cause:
+            update["deploy"] = DeployRef(service=part.service)
+        elif len(named) == 1 or (named and not asks_cause and _PRONOUN.search(part.text)):
             update["deploy"] = named[0]
     return part.model_copy(update=update) if update else part
 

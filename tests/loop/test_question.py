@@ -158,3 +158,50 @@ def test_before_that_and_the_change_are_counted_from_the_suspect() -> None:
 
 def test_the_file_of_another_sentence_is_the_one_that_is_asked_about() -> None:
     assert asked("src/app.py is new there. Where was it before?").parts[0].path == "src/app.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "deploys"),
+    [
+        ("Who deployed 4471?", PartKind.WHO_WHEN, ["4471"]),
+        ("when did #4471 go out", PartKind.WHO_WHEN, ["4471"]),
+        ("was 4470 deployed yesterday?", PartKind.WHO_WHEN, ["4470"]),
+        ("did 4470 break checkout?", PartKind.WAS_IT, ["4470"]),
+        ("could 4473 be the cause?", PartKind.WAS_IT, ["4473"]),
+        ("is it safe to roll back 4470?", PartKind.ROLLBACK, ["4470"]),
+        ("4471?", PartKind.CHANGES, ["4471"]),
+        ("show me 4471", PartKind.CHANGES, ["4471"]),
+        ("what's in 4471", PartKind.CHANGES, ["4471"]),
+        ("What's the difference between 4467 and 4471?", PartKind.CHANGES, ["4467", "4471"]),
+    ],
+)
+def test_a_deploy_is_understood_by_its_bare_number(
+    text: str, kind: PartKind, deploys: list[str]
+) -> None:
+    parts = parse(text, NOW, {"checkout": "checkout"}).parts
+    assert [(part.kind, part.deploy and part.deploy.asked) for part in parts] == [
+        (kind, deploy) for deploy in deploys
+    ]
+
+
+@pytest.mark.parametrize("text", ["did 5000 requests fail?", "who deployed 4500 pods?"])
+def test_a_count_of_things_is_no_deploy(text: str) -> None:
+    assert all(part.deploy is None for part in parse(text, NOW, {}).parts)
+
+
+def test_a_number_after_another_service_is_a_deploy_of_that_one() -> None:
+    words = {"web": "web", "ledger": "ledger"}
+    parts = parse("What changed in web 4470? And ledger 12?", NOW, words).parts
+    assert [(p.deploy.service, p.deploy.asked) for p in parts if p.deploy] == [
+        ("web", "4470"),
+        ("ledger", "12"),
+    ]
+
+
+def test_two_services_that_are_asked_about_are_two_parts() -> None:
+    words = {"web": "web", "ledger": "ledger"}
+    parts = parse("Was it web, and what about ledger?", NOW, words).parts
+    assert [(p.kind, p.service) for p in parts] == [
+        (PartKind.WAS_IT, "web"),
+        (PartKind.WAS_IT, "ledger"),
+    ]

@@ -84,8 +84,8 @@ def part(kind: PartKind, text: str, **fields: Any) -> Part:
         ("what changed in deploy 4471 and when was it deployed?", [part(PartKind.CHANGES, "what changed in deploy 4471", deploy=DeployRef(asked="4471")), part(PartKind.WHO_WHEN, "when was it deployed?", deploy=DeployRef(asked="4471"))]),
         ("WHEN was it released, what changed in deploy 1", [part(PartKind.WHO_WHEN, "WHEN was it released", deploy=DeployRef(asked="1")), part(PartKind.CHANGES, "what changed in deploy 1", deploy=DeployRef(asked="1"))]),
         ("Where was it before? src/app.py and old.py", [part(PartKind.MOVED, "Where was it before?", path="src/app.py")]),
-        ("Was it web? Not ledger?", [part(PartKind.WAS_IT, "Was it web?", service="web")]),
-        ("Was it deploy 1? And deploy 12?", [part(PartKind.WAS_IT, "Was it deploy 1?", deploy=DeployRef(asked="1"))]),
+        ("Was it web? Not ledger?", [part(PartKind.WAS_IT, "Was it web?", service="web"), part(PartKind.WAS_IT, "Not ledger?", service="ledger")]),
+        ("Was it deploy 1? And deploy 12?", [part(PartKind.WAS_IT, "Was it deploy 1?", deploy=DeployRef(asked="1")), part(PartKind.WAS_IT, "And deploy 12?", deploy=DeployRef(asked="12"))]),
         ("what was deployed today", [part(PartKind.LISTING, "what was deployed today", since=at(29, 0))]),
     ],
 )  # fmt: skip
