@@ -14,6 +14,7 @@ transport, in Python, takes six times as long for a call.
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -86,8 +87,9 @@ class HttpClient:
                 await reply.aclose()
         except httpx.TimeoutException as error:
             raise HttpTimeoutError(f"{host} could not be reached in time") from error
-        except (httpx.ConnectError, httpx.UnsupportedProtocol) as error:
-            raise HttpNetworkError(f"{host} could not be reached") from error
+        except (httpx.ConnectError, httpx.ProxyError, httpx.UnsupportedProtocol) as error:
+            why = f": {error}" if str(error) else ""
+            raise HttpNetworkError(f"{host} could not be reached{why}") from error
         except httpx.DecodingError as error:
             raise HttpNetworkError(f"{host} sent a reply that cannot be unpacked") from error
         except (httpx.TransportError, OSError) as error:
@@ -125,7 +127,7 @@ class _AiohttpTransport(httpx.AsyncBaseTransport):
     """Sends httpx's requests through aiohttp. Raises ``httpx.TransportError``."""
 
     def __init__(self, connect_seconds: float) -> None:
-        trusted = httpx.create_ssl_context()  # with SSL_CERT_FILE and SSL_CERT_DIR
+        trusted = _trusted()
         trusted.set_alpn_protocols(["http/1.1"])
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(ssl=trusted, limit=0, keepalive_timeout=IDLE_SECONDS),
@@ -179,6 +181,16 @@ class _Body(httpx.AsyncByteStream):
         self._reply.close()
 
 
+def _trusted() -> ssl.SSLContext:
+    """What SSL_CERT_FILE and SSL_CERT_DIR name, else certifi's authorities."""
+    try:
+        return httpx.create_ssl_context()
+    except OSError as error:
+        raise httpx.ConnectError(
+            "the certificates that SSL_CERT_FILE or SSL_CERT_DIR names cannot be read"
+        ) from error
+
+
 def _proxy_from_environment(url: httpx.URL) -> str | None:
     """From HTTP_PROXY, HTTPS_PROXY or ALL_PROXY, but for the hosts of NO_PROXY."""
     known = getproxies()
@@ -188,7 +200,7 @@ def _proxy_from_environment(url: httpx.URL) -> str | None:
     if "://" not in proxy:
         return f"http://{proxy}"
     if not proxy.startswith(("http://", "https://")):
-        raise httpx.UnsupportedProtocol("only HTTP proxies are supported")
+        raise httpx.UnsupportedProtocol("the environment names a proxy that is not an HTTP proxy")
     return proxy
 
 
@@ -197,16 +209,26 @@ _RAISED = (aiohttp.ClientError, OSError, ValueError)
 
 
 def _in_httpx(error: Exception) -> httpx.TransportError:
-    """The error of aiohttp as the one that httpx has for it."""
+    """The error of aiohttp as the one that httpx has for it.
+
+    Why no connection was made is in our words or empty: it is shown, and aiohttp's hold addresses.
+    """
     match error:
         case TimeoutError():
             return httpx.ConnectTimeout(str(error))
         case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
-            return httpx.UnsupportedProtocol(str(error))
-        case aiohttp.ClientHttpProxyError():
-            return httpx.ProxyError(str(error))
-        case aiohttp.ClientConnectorError() | aiohttp.ClientConnectorCertificateError():
-            return httpx.ConnectError(str(error))
+            return httpx.UnsupportedProtocol("")
+        case aiohttp.ClientHttpProxyError(status=status):
+            return httpx.ProxyError(f"the proxy refused with HTTP {status}")
+        case aiohttp.ClientProxyConnectionError():
+            return httpx.ProxyError("its proxy does not answer")
+        case aiohttp.ClientConnectorCertificateError(certificate_error=refused):
+            why = getattr(refused, "verify_message", "") or "it is not valid"
+            return httpx.ConnectError(
+                f"its certificate is not trusted ({why}); SSL_CERT_FILE names further authorities"
+            )
+        case aiohttp.ClientConnectorError():
+            return httpx.ConnectError("")
         case aiohttp.ClientResponseError() | aiohttp.ServerDisconnectedError():
             return httpx.RemoteProtocolError(str(error))
         case aiohttp.ClientError() | OSError():

@@ -192,8 +192,11 @@ async def test_https_goes_through_a_tunnel_and_a_proxy_that_refuses_is_said(
         monkeypatch.setenv("https_proxy", f"127.0.0.1:{proxy.port}")
         monkeypatch.delenv("NO_PROXY", raising=False)
         monkeypatch.delenv("no_proxy", raising=False)
-        with pytest.raises(HttpNetworkError):
+        with pytest.raises(HttpNetworkError) as refused:
             await client.post("https://models.invalid/v1", {}, ASKED, max_bytes=1)
+    assert str(refused.value) == (
+        "models.invalid could not be reached: the proxy refused with HTTP 407"
+    )
     assert proxy.heads[0].startswith("CONNECT models.invalid:443 HTTP/1.1\r\n")
 
 
@@ -203,8 +206,27 @@ async def test_a_proxy_of_another_kind_is_a_typed_error(
     monkeypatch.setenv("all_proxy", "socks5://127.0.0.1:9")
     monkeypatch.delenv("http_proxy", raising=False)
     monkeypatch.delenv("HTTP_PROXY", raising=False)
-    with pytest.raises(HttpNetworkError, match="could not be reached"):
+    with pytest.raises(HttpNetworkError, match=r"could not be reached: .* is not an HTTP proxy"):
         await client.post("http://models.invalid/v1", {}, ASKED, max_bytes=1)
+
+
+async def test_a_proxy_that_is_down_is_named_and_its_password_is_not(
+    client: HttpClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://me:hush@127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with pytest.raises(HttpNetworkError) as down:
+        await client.post("http://models.invalid/v1", {}, ASKED, max_bytes=1)
+    assert str(down.value) == "models.invalid could not be reached: its proxy does not answer"
+
+
+async def test_certificates_that_cannot_be_read_are_said_and_are_no_lost_connection(
+    client: HttpClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "none.pem"))
+    with pytest.raises(HttpNetworkError, match=r"could not be reached: .*SSL_CERT_FILE"):
+        await client.post("https://127.0.0.1:9/", {}, ASKED, max_bytes=1)
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +252,7 @@ async def test_a_certificate_that_nobody_trusts_is_refused(
     tls: tuple[Path, ssl.SSLContext], client: HttpClient
 ) -> None:
     async with _raw(OK, tls[1]) as raw:
-        with pytest.raises(HttpNetworkError, match="could not be reached"):
+        with pytest.raises(HttpNetworkError, match=r"certificate is not trusted .self-signed"):
             await client.post(f"https://127.0.0.1:{raw.port}/", {}, ASKED, max_bytes=1)
     assert raw.heads == []
 
