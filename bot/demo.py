@@ -50,9 +50,10 @@ async def demo(folder: Path | None, ports: Ports, *, as_json: bool) -> int:
     kept = folder is not None
     root = folder or Path(tempfile.mkdtemp(prefix="oncall-demo-")) / "workspace"
     try:
-        # A new local Slack starts its clock anew: an old store would know its messages already.
-        shutil.rmtree(root / STATE_FOLDER, ignore_errors=True)
         made = make_demo_workspace(root)
+        # A new local Slack starts its clock anew: an old store would know its messages already.
+        # Only now is it sure that the folder is a demo's, and not somebody's own workspace.
+        shutil.rmtree(root / STATE_FOLDER, ignore_errors=True)
         return await _run(made, ports, ended, as_json=as_json)
     finally:
         if not kept:

@@ -28,6 +28,11 @@ async def erase_run(root: Path, wanted: str, *, as_json: bool) -> int:
             raise NoRunError(
                 f"run {run.id} has not ended: stop it, or let `oncall-bot serve` end it, then erase it"
             )
+        if run.reply is not None and not run.replied:
+            raise NoRunError(
+                f"the reply of run {run.id} is not posted yet: `oncall-bot serve` posts it, then"
+                " erase the run"
+            )
         erased = await store.erase(run.id)
         forks = await store.forks(run.id)
     if erased is None:

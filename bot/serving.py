@@ -132,6 +132,7 @@ async def _work(
 async def _connect(link: SlackLink, service: RunService, public_url: str) -> None:
     await link.connect(service)
     if link.app is not None:
+        await _resume(service)  # the first look came before Slack: its runs were not taken over
         link.app.watch(public_url)
 
 
@@ -191,8 +192,12 @@ def _told_to_end() -> asyncio.Event:
 
 async def _look_again(service: RunService) -> None:
     while True:
-        try:
-            await service.resume_unfinished()
-        except StoreError as error:
-            warn(str(error))
+        await _resume(service)
         await asyncio.sleep(LOOK_AGAIN_SECONDS)
+
+
+async def _resume(service: RunService) -> None:
+    try:
+        await service.resume_unfinished()
+    except StoreError as error:
+        warn(str(error))

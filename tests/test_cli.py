@@ -106,6 +106,17 @@ def test_the_demo_workspace_says_what_to_ask_and_that_command_works(tmp_path: Pa
     assert "is not empty: name a folder that is new or empty" in refused.stderr
 
 
+def test_a_demo_asked_into_somebodys_workspace_is_refused_and_its_runs_stay(tmp_path: Path) -> None:
+    kept = tmp_path / ".oncall" / "oncall.db"
+    kept.parent.mkdir()
+    kept.write_bytes(b"every run so far")
+    (tmp_path / "oncall.toml").write_text('[services.web]\nrepo = "web"\n', encoding="utf-8")
+    refused = bot("demo", "--workspace", str(tmp_path), "--port", "0")
+    assert refused.returncode == 2
+    assert "is not empty: name a folder that is new or empty" in refused.stderr
+    assert kept.read_bytes() == b"every run so far"
+
+
 def test_the_0214_question_is_answered_with_its_evidence_and_a_link(shop: Path) -> None:
     done = ask(shop, QUESTION)
     assert done.returncode == 0

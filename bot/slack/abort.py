@@ -22,7 +22,7 @@ from bot.slack.address import DEBUG_CHANNEL, DEBUG_TS, SURFACE, Address
 from bot.slack.calls import Make, Ok, Web
 from bot.slack.events import Reacted, SessionStopped
 from bot.slack.identity import Identity
-from bot.slack.people import People
+from bot.slack.people import People, Person
 from bot.slack.settings import SlackSettings
 from bot.slack.tasks import Tasks
 
@@ -36,6 +36,7 @@ WHISPER_SECONDS = 30.0
 NOT_YOURS = (
     "I go on: only the one who asked, and the people who were named for it, can stop this question."
 )
+WHO_MAY = "I go on: Slack does not tell me who else may stop this question. The one who asked can."
 NO_MEMBER = "I go on: only members of this workspace can stop me."
 STRANGE = "I go on: I could not find out who you are. Try again in a minute."
 _STOP_WORDS = re.compile(
@@ -187,9 +188,9 @@ class Stops:
             return _By(person.name if person else "the asker")
         match may_ask(self._identity.homes, (), await self._people.person(user, LOOKUP_SECONDS)):
             case Allowed(person=member):
-                if self._settings.stop_by == "everyone" or await self._in_group(user):
+                if self._settings.stop_by == "everyone":
                     return _By(member.name)
-                return _NotAllowed(NOT_YOURS)
+                return await self._by_group(member)
             case Denied(why=Why.STRANGE):
                 return _NotAllowed(STRANGE)
             case Denied():
@@ -199,16 +200,17 @@ class Stops:
             case verdict:
                 assert_never(verdict)
 
-    async def _in_group(self, user: str) -> bool:
+    async def _by_group(self, member: Person) -> _By | _NotAllowed:
         group = self._settings.stop_group
         if not group:
-            return False
+            return _NotAllowed(NOT_YOURS)
         match await self._web.persist(_members(self._web, group), LOOKUP_SECONDS):
             case Ok(data=data):
-                return user in data.get("users", ())
+                is_in = member.id in data.get("users", ())
+                return _By(member.name) if is_in else _NotAllowed(NOT_YOURS)
             case trouble:
                 _log.warning("stop_group_unknown", group=group, why=str(trouble))
-                return False
+                return _NotAllowed(WHO_MAY)
 
 
 def pointed(key: str) -> str:

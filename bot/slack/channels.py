@@ -7,6 +7,7 @@ channel that was created a minute ago is known by its name (M26). What follows i
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +40,7 @@ class Channels:
     def __init__(self, web: Web) -> None:
         self._web = web
         self._known: dict[str, tuple[float, Channel]] = {}
+        self._doubts: Counter[str] = Counter()
 
     async def load(self, seconds: float) -> None:
         """Read the channels that the bot is in. What cannot be read is asked for when needed."""
@@ -63,11 +65,17 @@ class Channels:
         return await self.sure(channel, seconds, FRESH_SECONDS) or self.known(channel)
 
     async def sure(self, channel: str, seconds: float, age: float) -> Channel | None:
-        """As it was at most ``age`` seconds ago; ``None`` where Slack does not say in time."""
+        """As it was at most ``age`` seconds ago; ``None`` where Slack does not say in time.
+
+        An answer that was under way when something about the channel changed may be the older one.
+        """
         kept = self._known.get(channel)
         if kept and self._web.clock.monotonic() - kept[0] <= age:
             return kept[1]
+        doubts = self._doubts[channel]
         match await self._web.persist(_info(self._web, channel), seconds):
+            case Ok() if self._doubts[channel] != doubts:
+                return None
             case Ok(data=data):
                 return self._keep(read_channel(data.get("channel") or {}))
             case trouble:
@@ -80,6 +88,7 @@ class Channels:
 
     def doubt(self, channel: str) -> None:
         """Something about it changed: ask again when it is needed."""
+        self._doubts[channel] += 1
         if kept := self.known(channel):
             self._known[channel] = (-math.inf, kept)
 

@@ -12,10 +12,10 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Any, assert_never
+from typing import Annotated, Any, assert_never
 from urllib.parse import parse_qs
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -35,6 +35,7 @@ MAX_BODY = 256_000
 LONGEST_WAIT = 25.0
 """Seconds that one request for a run's end is held open."""
 
+_Text = Annotated[str, StringConstraints(strip_whitespace=True)]
 _JSON = "application/json"
 _KEY = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _POLICY = (
@@ -69,7 +70,7 @@ class Asked(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    question: str = Field(min_length=1, max_length=2 * MAX_QUESTION)
+    question: _Text = Field(min_length=1, max_length=2 * MAX_QUESTION)
     key: str = Field(default_factory=lambda: secrets.token_urlsafe(12), pattern=_KEY.pattern)
     asked_at: AwareDatetime | None = None
     thread: tuple[str, ...] = ()
@@ -224,7 +225,7 @@ def _read(body: bytes, *, as_json: bool) -> Asked:
         return Asked.model_validate_json(body)
     fields = parse_qs(body.decode("utf-8", "replace"))
     given = {name: fields[name][0] for name in ("question", "key") if name in fields}
-    return Asked.model_validate({**given, "question": given.get("question", "").strip()})
+    return Asked.model_validate({"question": "", **given})
 
 
 def _complaint(error: ValidationError) -> str:

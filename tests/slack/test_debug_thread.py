@@ -203,3 +203,14 @@ async def test_a_debug_thread_whose_root_was_deleted_leaves_nothing_at_the_chann
     await bench.reply(asked.ts)
     await bench.later()
     assert bench.posts(DEBUG) == []
+
+
+async def test_an_answer_that_was_under_way_when_outsiders_came_is_not_believed(
+    bench: Bench,
+) -> None:
+    channels = bench.slack._channels
+    asking = asyncio.create_task(channels.sure(DEBUG, 30, -1))
+    await asyncio.sleep(0)  # it has begun to ask
+    channels.doubt(DEBUG)
+    assert await asking is None
+    assert await channels.sure(DEBUG, 30, 60) is not None

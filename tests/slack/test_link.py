@@ -21,6 +21,7 @@ from bot.playground import FaultRule, Running
 from bot.playground.incident import make_demo_workspace
 from bot.playground.people import Draft
 from bot.runs.links import Links
+from bot.serving import LOOK_AGAIN_SECONDS
 from bot.slack.http import Requests
 from bot.slack.identity import SlackSetupError
 from bot.slack.link import SlackLink
@@ -189,6 +190,29 @@ async def test_sigterm_with_a_question_at_work_posts_its_failure_and_then_ends(
         (reply,) = world.replies(INC, message.ts)
         assert is_reply(reply)
         assert reply.text.startswith("No answer. ")
+
+
+async def test_a_question_of_a_killed_process_is_answered_as_soon_as_the_next_is_in_slack(
+    tmp_path: Path,
+) -> None:
+    demo = make_demo_workspace(tmp_path / "demo")
+    bin_ = tmp_path / "bin"
+    bin_.mkdir()
+    (bin_ / "git").write_text("#!/bin/sh\nexec sleep 8\n")
+    (bin_ / "git").chmod(0o755)
+    async with local_slack() as running:
+        world, people = running.playground.world, running.playground.people
+        slow = {"PATH": f"{bin_}:{os.environ['PATH']}"}
+        async with serve(demo.root, running.api_url, **slow) as it:
+            message, _ = people.post("maya", INC, Draft(text=f"<@{BOT}> {demo.question}"))
+            calls = running.playground.calls
+            await until(lambda: any(c.method == "reactions.add" for c in calls.calls()), 20)
+            it.process.send_signal(signal.SIGKILL)
+            await it.process.communicate()
+        async with serve(demo.root, running.api_url):
+            await until(lambda: world.replies(INC, message.ts), LOOK_AGAIN_SECONDS / 2)
+        (reply,) = world.replies(INC, message.ts)
+        assert "payments-api" in reply.text
 
 
 async def test_a_wrong_token_found_out_late_ends_it_too(running: Running, tmp_path: Path) -> None:

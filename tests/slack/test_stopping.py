@@ -273,6 +273,11 @@ async def test_where_only_the_asker_and_a_group_may_stop_others_cannot(
         running, tmp_path, model=hanging_model, tools=(hanging.tool,), settings=settings
     ) as bench:
         stuck = await stuck_in(bench, hanging.tool)
+        bench.fault("usergroups.users.list", {"kind": "api_error", "error": "no_such_subteam"})
+        stuck.react("jonas")
+        told = await bench.until(lambda: bench.calls("chat.postEphemeral")[1:])
+        assert "who else may stop this question" in told[0]["text"]
+        stuck.bench.pg.people.unreact("jonas", INC, stuck.ts, STOP)
         stuck.react("jonas")
         await bench.reply(stuck.ts)
 

@@ -127,6 +127,14 @@ async def test_without_the_link_there_is_no_form_and_no_run_can_be_asked_seen_or
         assert len(await it.service.store.recent(5)) == 1
 
 
+async def test_a_program_that_asks_nothing_but_blanks_is_told_so(tmp_path: Path) -> None:
+    async with served(tmp_path) as it:
+        sent = await it.client.post(it.link, json={"question": " \n "})
+        assert sent.status_code == 422
+        assert "at least 1 character" in sent.json()["error"]
+        assert await it.service.store.recent(5) == ()
+
+
 async def test_a_body_of_any_size_is_refused_and_hurts_nobody(tmp_path: Path) -> None:
     async with served(tmp_path) as it:
         sent = await it.client.post(it.link, json={"question": "x" * MAX_BODY})
