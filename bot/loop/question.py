@@ -137,6 +137,8 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 _THE_CHANGE = re.compile(r"\b(?:the|that) (?:[\w.-]+ )?(?:change|culprit|suspect)\b", re.IGNORECASE)
+_AT_A_NAME = re.compile(r"\b(?:in|on|with|for|to)\s+\W?\w|\bwhat did\b", re.IGNORECASE)
+_TROUBLE = re.compile(r"\b(?:incident|outage|alert)\b", re.IGNORECASE)
 _LAST = re.compile(r"\b(last|latest|newest|most recent|current)\b", re.IGNORECASE)
 _BEFORE_LAST = re.compile(
     r"\b(?:one|deploy|release)\s+before\s+(?:that|the last|it)\b|\b(?:second|2nd)[- ]last\b"
@@ -390,6 +392,4 @@ def _with_context(
 
 def _names_it(part: Part) -> bool:
     """Whether "what changed in X" names the service itself and no incident or symptom."""
-    return bool(re.search(r"\b(?:in|on|with|for|to)\s+\W?\w", part.text)) and not re.search(
-        r"\bincident\b|\boutage\b|\balert\b", part.text, re.IGNORECASE
-    )
+    return _AT_A_NAME.search(part.text) is not None and _TROUBLE.search(part.text) is None

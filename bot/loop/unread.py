@@ -42,6 +42,24 @@ _OTHER_DEED = re.compile(
     r"\bwho\s+(?:\w+\s+)?(approved|reviewed|merged|wrote|authored|requested|tested|signed off)\b",
     re.IGNORECASE,
 )
+_DID = re.compile(
+    r"\bwhat did\s+(?:the\s+)?([a-z][\w-]{1,40})\s+(?:change|deploy|ship|release|push)\b",
+    re.IGNORECASE,
+)
+_OF_STATUS = re.compile(
+    r"\b(?:deploys?|deployments?|releases?)\s+(?:have\s+|has\s+|that\s+|did\s+|are\s+|is\s+)?"
+    r"(fail\w*|succe\w*|pending|stuck|running|in progress)\b",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    r"^\W*(?:is|was|has)\s+(?:incident\s+)?[A-Z][A-Z0-9]{1,9}-\d{1,8}\s+(?:still\s+|been\s+|already\s+)?"
+    r"(?:resolved|fixed|over|open|closed|ongoing|mitigated)\b",
+    re.IGNORECASE,
+)
+_BY_DEPLOY = re.compile(
+    r"\b(?:before|after|since|until)\s+(?:deploy\s+|release\s+)?#?\d{3,8}(?![\w:.%-])",
+    re.IGNORECASE,
+)
 _TOUCHED = re.compile(r"\b(?:touch|chang|modif|edit)\w*\s+([\w./-]+\.\w{1,8})\b", re.IGNORECASE)
 _IN = re.compile(
     r"\bchang\w*\s+(?:in|of|on|with|for|to)\s+(?:the\s+)?(deploy(?:ment)?\s+[a-z]+|[a-z][\w-]{1,40})",
@@ -77,8 +95,15 @@ def unread(
         return (
             "of one deploy I can say what it changed, who shipped it, and whether it was the cause"
         )
+    if kind is PartKind.FIX and _STATE.search(clause):
+        return "whether an incident is over stands in its own record, which I do not judge"
+    if kind in _LISTS:
+        if found := _OF_STATUS.search(clause):
+            return f"I cannot list deploys by how they ended ({found[1]})"
+        if found := _BY_DEPLOY.search(clause):
+            return f"{found[0]!r}: name a time in place of the deploy, like 2026-11-28 22:00"
     if kind in _ABOUT_DEPLOYS and not placed:
-        for pattern in (_OF, _SUBJECT, _IN):
+        for pattern in (_OF, _SUBJECT, _IN, _DID):
             if found := pattern.search(clause):
                 word = found[1].lower()
                 if word.split()[0] == "nothing":

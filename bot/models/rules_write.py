@@ -157,6 +157,7 @@ def _no_cause(part: Part, seen: Seen, value: SuspectsRanked, said: Said) -> None
     no = "No: no" if ASKS_YES_NO.search(part.text) else "No"
     said.headlines.append(f"{no} deploy explains {incident_name(value.incident)}")
     if not value.considered:
+        said.claim(f"No deploy explains {value.incident.id}: none before onset is on record", seen)
         said.unknowns.append("what was deployed before it: no change before onset is on record")
         return
     said.claim(

@@ -153,7 +153,7 @@ class Intake:
     async def _read(self, said: Said, keys: tuple[str, ...]) -> None:
         """What an allowed person wants: help, a stop, or an answer."""
         text = self._text(said)
-        if not text:
+        if text.lower().strip("!?. ") in {"", "help"}:
             await self._tell(said, keys, help_text(self._settings.stop_emojis[0]))
         elif self._is_stop(text):
             await self._stop(said, keys)

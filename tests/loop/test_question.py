@@ -205,3 +205,23 @@ def test_two_services_that_are_asked_about_are_two_parts() -> None:
         (PartKind.WAS_IT, "web"),
         (PartKind.WAS_IT, "ledger"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("which deploys failed?", "how they ended"),
+        ("was web deployed before 4468?", "name a time in place of the deploy"),
+        ("what did Mara change?", "'Mara' is no service or deploy"),
+        ("is INC-1398 resolved?", "stands in its own record"),
+    ],
+)
+def test_what_is_not_understood_is_said_and_not_dropped(text: str, why: str) -> None:
+    (part,) = parse(text, NOW, {"web": "web"}).parts
+    assert why in part.unread
+
+
+def test_what_did_a_service_change_asks_about_its_last_deploy() -> None:
+    (part,) = parse("what did web change?", NOW, {"web": "web"}).parts
+    assert part.deploy is not None
+    assert (part.deploy.service, part.deploy.ordinal) == ("web", 1)

@@ -130,8 +130,9 @@ async def test_the_question_is_read_as_a_person_reads_it_at_its_message_s_time(
     assert question.asked_at.year == 2026
 
 
-async def test_an_empty_mention_gets_short_help_and_no_run(bench: Bench) -> None:
-    asked = bench.say(f"<@{BOT}> ")
+@pytest.mark.parametrize("text", ["", "help", "Help?"])
+async def test_an_empty_mention_gets_short_help_and_no_run(bench: Bench, text: str) -> None:
+    asked = bench.say(f"<@{BOT}> {text}")
     reply = await bench.reply(asked.ts)
     assert reply.text.startswith("Ask me what caused an incident")
     assert await bench.store.recent(5) == ()
