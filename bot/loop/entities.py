@@ -65,7 +65,7 @@ ACTED_ON = re.compile(
 )
 """A deploy by its bare number: ``who deployed 4471``. Three digits would be an HTTP status."""
 IN_NUMBER = re.compile(
-    r"(?:\b(?:in|of|about|show me|give me)\s+|^\W*)#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE
+    r"(?:\b(?:in|of|about|show me|give me)\s+|^\s*)#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE
 )
 BETWEEN = re.compile(r"\bbetween #?(\d{3,8}) (?:and|to) #?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 BARE_VERSION = re.compile(

@@ -141,7 +141,7 @@ _PLAIN: tuple[tuple[PartKind, re.Pattern[str]], ...] = (
             r"|\b(?:show|see|give)\b.*\bdiff\b"
             r"|\bwhat(?:'?s| is| was) (?:in )?(?:(?:deploy|release) #?\d|#?\d{4,8}\W*$)"
             r"|\b(?:tell|show|give) me (?:more )?(?:about )?(?:(?:deploy|release) #?\d|#?\d{4,8}\W*$)"
-            r"|^\W*(?:(?:deploy|release) #?\d+|#?\d{4,8})\W*$"
+            r"|^\s*(?:(?:deploy|release) #?\d+|#?\d{4,8})[\s?!.]*$"
             r"|\bdiff(?:erence)? (?:of|for|in|between)\b"
             r"|\bwhat(?:'s| is| was| went)? (?:new )?in(?:to)?\b"
             r"(?=.*\b(?:deploy|release)\b)"

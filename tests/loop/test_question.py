@@ -184,7 +184,9 @@ def test_a_deploy_is_understood_by_its_bare_number(
     ]
 
 
-@pytest.mark.parametrize("text", ["did 5000 requests fail?", "who deployed 4500 pods?"])
+@pytest.mark.parametrize(
+    "text", ["did 5000 requests fail?", "who deployed 4500 pods?", "It is down. (299900)"]
+)
 def test_a_count_of_things_is_no_deploy(text: str) -> None:
     assert all(part.deploy is None for part in parse(text, NOW, {}).parts)
 
