@@ -116,11 +116,16 @@ def _parsed(url: str) -> httpx.URL:
 async def _read(reply: httpx.Response, host: str, max_bytes: int) -> bytes:
     read = bytearray()
     packed = "content-encoding" in reply.headers
-    async for chunk in reply.aiter_bytes() if packed else reply.aiter_raw():
+    async for chunk in reply.aiter_bytes() if packed else _unpacked(reply):
         read += chunk
         if len(read) > max_bytes:
             raise HttpTooLargeError(f"{host} sent more than {max_bytes:,} bytes")
     return bytes(read)
+
+
+def _unpacked(reply: httpx.Response) -> AsyncIterator[bytes]:
+    """The bytes as they come; httpx would lead them through two more generators."""
+    return reply.stream.__aiter__() if isinstance(reply.stream, _Body) else reply.aiter_raw()
 
 
 class _AiohttpTransport(httpx.AsyncBaseTransport):

@@ -37,6 +37,8 @@ from bot.loop.wire import Model, ModelError, ModelErrorKind, Request, Turn, is_r
 
 BUDGET_LOW_SHARE = 0.85
 """Of the token budget: beyond it the model is told to answer now."""
+PROMPT = blob_hash(SYSTEM)
+"""What the journal keeps of the system prompt."""
 
 
 async def run(
@@ -56,7 +58,7 @@ async def run(
     if recorder.ended is not None:
         return recorder.ended
     first = recorder.begin(_started(question, model, tools, limits)).model
-    pad = Scratchpad(question, first, opening_notice=first_notice(limits))
+    pad = Scratchpad.begin(question, first, first_notice(limits))
     state = State.THINK
     for number in range(1, limits.max_steps + 1):
         pad, request = fitted(pad, tools, limits)
@@ -103,7 +105,7 @@ def _started(question: Question, model: Model, tools: Toolbox, limits: Limits) -
         question=question,
         limits=limits,
         model=model.first if is_relay(model) else model.name,
-        prompt=blob_hash(SYSTEM),
+        prompt=PROMPT,
         tools=blob_hash(tools.told),
     )
 
@@ -139,7 +141,7 @@ def _closing(step: Step, pad: Scratchpad, limits: Limits) -> Step:
     """The step with the notice of the last step, or of a budget that is nearly spent (M15)."""
     if step.number + 1 == limits.max_steps:
         return replace(step, notice=f"{step.notice}\n\n{LAST_STEP}".strip())
-    if pad.tokens + step.tokens >= limits.run_tokens * BUDGET_LOW_SHARE:
+    if pad.tally.tokens + step.tokens >= limits.run_tokens * BUDGET_LOW_SHARE:
         return replace(step, notice=f"{step.notice}\n\n{BUDGET_LOW}".strip())
     return step
 

@@ -7,7 +7,8 @@ Pure. Knows neither claims nor the loop's state.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -91,13 +92,16 @@ _NO_NAMES = (
     r"|runner-up|likely|one|two|all|both|any|named|commit|which|when|while|since|python|node)\b)"
 )
 _NAMED = re.compile(
-    rf"\b{_NO_NAMES}(?P<before>[a-z][\w-]+)\s+(?=(?:deploy|release)\s+#?\d)"
+    r"\b(?=[a-z][\w-]++\s++(?:(?:deploy|release)\s+#?\d|depends\s+on\b"
+    r"|v?\d+\.\d+(?:\.\d+)?\b(?!\s?(?:%|ms|s|min|h)\b)))"
+    rf"{_NO_NAMES}(?P<before>[a-z][\w-]+)\s+"
     rf"|\b(?:deploy|release)\s+#?\d+\s+\({_NO_NAMES}(?P<inside>[a-z][\w-]+)(?=[,)])"
-    rf"|\b{_NO_NAMES}(?P<user>[a-z][\w-]+)\s+(?=depends\s+on\b)"
-    rf"|\bdepends\s+on\s+{_NO_NAMES}(?P<used>[a-z][\w-]+)"
-    rf"|\b{_NO_NAMES}(?P<versioned>[a-z][\w-]+)\s+(?=v?\d+\.\d+(?:\.\d+)?\b(?!\s?(?:%|ms|s|min|h)\b))",
+    rf"|\bdepends\s+on\s+{_NO_NAMES}(?P<used>[a-z][\w-]+)",
     re.IGNORECASE,
 )
+"""What stands before a deploy, a version or "depends on" is a name, whether or not it is known. The
+words that are none are looked at last: it is the dearest look.
+"""
 _PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?%")
 _NUMBER = re.compile(r"(?<![\w.])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?![\w%]|\.\d)")
 _CODE = re.compile(r"`([^`\n]+)`")
@@ -141,54 +145,43 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     takes. ``catalog`` maps words to services.
     """
     found: list[Fact] = []
-    rest = text
-
-    def take(
-        pattern: re.Pattern[str], kind: FactKind, value: Callable[[re.Match[str]], str | None]
-    ) -> None:
-        nonlocal rest
-        matches = list(pattern.finditer(rest))
-        for match in matches:
-            normal = value(match)
-            if normal is not None:
-                found.append(Fact(kind, normal, match[0].strip()))
-        if matches:
-            rest = pattern.sub(lambda m: " " * len(m[0]), rest)
-
-    take(_QUOTE, FactKind.QUOTE, lambda m: folded(m[1] or m[2]))
-    take(_URL, FactKind.URL, lambda m: m[0].rstrip(".,;:"))
-    found += [Fact(FactKind.CODE, folded(m[1]), m[0]) for m in _CODE.finditer(rest)]
-    rest = _CODE.sub(lambda m: _opened(m[0]), rest)
-    take(_INCIDENT, FactKind.INCIDENT, lambda m: m[0].lower())
-    take(_PERSON, FactKind.PERSON, lambda m: m[1].lower())
-    for match in _ISO.finditer(rest):
-        if at := _iso_time(match):
-            found.append(Fact(FactKind.DATE, at.date().isoformat(), match[0]))
-            found.append(Fact(FactKind.TIME, f"{at:%H:%M}", match[0]))
-    rest = _ISO.sub(lambda m: " " * len(m[0]), rest)
-    take(_NAMED_SHA, FactKind.SHA, lambda m: m[1].lower())
-    take(_DATE, FactKind.DATE, lambda m: m[1])
-    take(_CLOCK, FactKind.TIME, _clock_value)
-    take(
-        _COMPOUND,
-        FactKind.DURATION,
-        lambda m: f"{int(m[1]) * _SECONDS[m[2]] + int(m[3]) * _SECONDS[m[4]]:g}",
-    )
-    take(_DURATION, FactKind.DURATION, lambda m: f"{_duration_seconds(m[1], m[2]):g}")
-    take(_PERCENT, FactKind.PERCENT, lambda m: f"{float(m[1]):g}")
-    take(_PATH, FactKind.PATH, lambda m: m[0])
+    there = set(text) if text.isascii() else _ALL
+    rest = _taken(_QUOTED, text, there, found)
+    if not _TICK.isdisjoint(there):
+        found += [Fact(FactKind.CODE, folded(m[1]), m[0]) for m in _CODE.finditer(rest)]
+        rest = _CODE.sub(lambda m: _opened(m[0]), rest)
+    rest = _taken(_PEOPLE, rest, there, found)
+    if not _COLON.isdisjoint(there):
+        for match in _ISO.finditer(rest):
+            if at := _iso_time(match):
+                found.append(Fact(FactKind.DATE, at.date().isoformat(), match[0]))
+                found.append(Fact(FactKind.TIME, f"{at:%H:%M}", match[0]))
+        rest = _ISO.sub(_blank, rest)
+    rest = _taken(_MEASURES, rest, there, found)
     services = find_services(rest, catalog)
     found += [Fact(FactKind.SERVICE, name, name) for name in services]
     for match in _NAMED.finditer(rest):
         name = next(group for group in match.groups() if group)
         if catalog.get(name.lower()) not in services and "." not in name:
             found.append(Fact(FactKind.NAME, name.lower(), name))
-    take(_COUNTED, FactKind.COUNT, _count_value)
-    take(_SHA, FactKind.SHA, lambda m: m[0].lower())
-    take(_DEPLOY, FactKind.DEPLOY, lambda m: m[1] or m[2])
-    take(_VERSION, FactKind.VERSION, lambda m: m[1].lower())
-    take(_NUMBER, FactKind.NUMBER, lambda m: f"{float(m[1].replace(',', '')):.12g}")
+    _taken(_NUMBERS, rest, there, found)
     return tuple(dict.fromkeys(found))
+
+
+def _taken(shapes: Sequence[_Shape], text: str, there: AbstractSet[str], found: list[Fact]) -> str:
+    """The text with blanks for what these shapes took; the facts are added to ``found``."""
+    for shape in shapes:
+        if shape.needs.isdisjoint(there):
+            continue
+        matches = list(shape.pattern.finditer(text))
+        if matches:
+            found += [Fact(shape.kind, shape.value(m), m[0].strip()) for m in matches]
+            text = shape.pattern.sub(_blank, text)
+    return text
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match[0])
 
 
 def _count_value(match: re.Match[str]) -> str:
@@ -203,3 +196,57 @@ def _count_value(match: re.Match[str]) -> str:
 def _opened(code: str) -> str:
     """A simple name in backticks is read like plain text; longer code stands for itself alone."""
     return f" {code[1:-1]} " if re.fullmatch(r"`#?[\w.+-]+`", code) else " " * len(code)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """``needs``: characters of which an ASCII text holds at least one, or it is not searched."""
+
+    kind: FactKind
+    pattern: re.Pattern[str]
+    needs: frozenset[str]
+    value: Callable[[re.Match[str]], str]
+
+
+_DIGITS = frozenset("0123456789")
+_COLON = frozenset(":")
+_DASH = frozenset("-")
+_TICK = frozenset("`")
+_ALL = frozenset(map(chr, range(128)))
+"""Taken to be in a text with other letters: digits and blanks have forms beyond ASCII."""
+
+_QUOTED = (
+    _Shape(FactKind.QUOTE, _QUOTE, frozenset('"'), lambda m: folded(m[1] or m[2])),
+    _Shape(FactKind.URL, _URL, _COLON, lambda m: m[0].rstrip(".,;:")),
+)
+_PEOPLE = (
+    _Shape(FactKind.INCIDENT, _INCIDENT, _DASH, lambda m: m[0].lower()),
+    _Shape(FactKind.PERSON, _PERSON, frozenset("y"), lambda m: m[1].lower()),
+)
+_MEASURES = (
+    _Shape(FactKind.SHA, _NAMED_SHA, frozenset("mMhHvV"), lambda m: m[1].lower()),
+    _Shape(FactKind.DATE, _DATE, _DASH, lambda m: m[1]),
+    _Shape(FactKind.TIME, _CLOCK, _COLON, _clock_value),
+    _Shape(
+        FactKind.DURATION,
+        _COMPOUND,
+        _DIGITS,
+        lambda m: f"{int(m[1]) * _SECONDS[m[2]] + int(m[3]) * _SECONDS[m[4]]:g}",
+    ),
+    _Shape(FactKind.DURATION, _DURATION, _DIGITS, lambda m: f"{_duration_seconds(m[1], m[2]):g}"),
+    _Shape(FactKind.PERCENT, _PERCENT, frozenset("%"), lambda m: f"{float(m[1]):g}"),
+    _Shape(FactKind.PATH, _PATH, frozenset("/."), lambda m: m[0]),
+)
+_NUMBERS = (
+    _Shape(FactKind.COUNT, _COUNTED, _DIGITS, _count_value),
+    _Shape(FactKind.SHA, _SHA, _DIGITS, lambda m: m[0].lower()),
+    _Shape(FactKind.DEPLOY, _DEPLOY, _DIGITS, lambda m: m[1] or m[2]),
+    _Shape(FactKind.VERSION, _VERSION, frozenset("."), lambda m: m[1].lower()),
+    _Shape(
+        FactKind.NUMBER,
+        _NUMBER,
+        _DIGITS,
+        lambda m: f"{float(m[1].replace(',', '')):.12g}",
+    ),
+)
+"""What each kind looks like, in the order in which they take from a text."""

@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from bot.loop.limits import Limits, StopReason
 from bot.loop.outcome import Outcome
 from bot.loop.question import Question
 from bot.loop.state import Phase, State
-from bot.loop.wire import Finish, ModelErrorKind, Turn
+from bot.loop.wire import Finish, ModelErrorKind, Parsed, Turn
 from tools.base import Status
 
 JOURNAL_VERSION = 1
@@ -41,7 +41,7 @@ class Entry(BaseModel):
     @property
     def key(self) -> tuple[str, int, str]:
         """What makes it the same event in a resumed or replayed run."""
-        return (type(self).__name__, getattr(self, "step", 0), self.part)
+        return (type(self).__name__, self.__dict__.get("step", 0), self.part)
 
     @property
     def part(self) -> str:
@@ -135,7 +135,7 @@ class ToolCalled(Entry):
     phase: Phase = Phase.EXECUTE
     observation: str
     tool: str
-    arguments: dict[str, JsonValue]
+    arguments: dict[str, Parsed]
 
     @property
     def part(self) -> str:

@@ -45,7 +45,7 @@ class Recorder:
         if key not in self._recorded:
             self._recorded[key] = event
             self._waiting.append(event)
-            if isinstance(event, ModelFailed):
+            if event.kind == "model_failed":
                 self._failed.append(event)
 
     def begin(self, started: RunStarted) -> RunStarted:

@@ -6,14 +6,12 @@ case folded where the tool says that case does not matter.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 
 from pydantic import BaseModel, JsonValue
 
 _SPACES = re.compile(r"\s+")
-_JSON = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
 
 
 def canonical(
@@ -21,8 +19,8 @@ def canonical(
 ) -> str:
     """One string for every spelling of one call."""
     values = arguments.model_dump(mode="json")
-    folded = {key: _fold(value, lower=key in case_insensitive) for key, value in values.items()}
-    return f"{tool} {_JSON.encode(folded)}"
+    folded = {key: _fold(values[key], lower=key in case_insensitive) for key in sorted(values)}
+    return f"{tool} {folded}"
 
 
 def _fold(value: JsonValue, *, lower: bool) -> JsonValue:
@@ -33,7 +31,7 @@ def _fold(value: JsonValue, *, lower: bool) -> JsonValue:
         case list():
             return [_fold(item, lower=lower) for item in value]
         case dict():
-            return {key: _fold(item, lower=lower) for key, item in value.items()}
+            return {key: _fold(value[key], lower=lower) for key in sorted(value)}
         case _:
             return value
 

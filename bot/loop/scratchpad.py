@@ -7,7 +7,7 @@ values are frozen; the scratchpad grows by making a longer one, in OBSERVE only.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -112,7 +112,7 @@ class Step:
         """What it adds to every later request: the same objects, so that they are known again."""
         return messages_of(self, frozenset())
 
-    @cached_property
+    @property
     def tokens(self) -> int:
         """Input and output tokens of the turn: reported, else estimated from what was sent."""
         usage = self.turn.usage
@@ -121,18 +121,18 @@ class Step:
         got = usage.output_tokens if usage.output_tokens is not None else written / CHARS_A_TOKEN
         return round(sent + got)
 
-    @cached_property
+    @property
     def refused(self) -> bool:
         """Whether it asked for something, and none of it ran."""
         return bool(self.observations) and all(
             o.origin in {Origin.POINTED, Origin.REFUSED} for o in self.observations
         )
 
-    @cached_property
+    @property
     def repeated(self) -> bool:
         return any(o.origin is Origin.POINTED for o in self.observations)
 
-    @cached_property
+    @property
     def tool_errors(self) -> int:
         """Calls that failed, or were not fit to be run."""
         return sum(
@@ -149,19 +149,28 @@ class Step:
 
 @dataclass(frozen=True)
 class Scratchpad:
-    """``cut`` counts the oldest observations that are shown by their one line only (a context cut);
-    ``cut_now`` says that it grew since the last request.
+    """``opening`` is the first message of every request. ``cut`` counts the oldest observations that
+    are shown by their one line only (a context cut); ``cut_now`` says that it grew since the last
+    request.
     """
 
     question: Question
     model: str
+    opening: UserMessage
     steps: tuple[Step, ...] = ()
-    opening_notice: str = ""
     cut: int = 0
     cut_now: bool = False
+    tally: Tally = field(default_factory=Tally)
+
+    @classmethod
+    def begin(cls, question: Question, model: str, notice: str = "") -> Scratchpad:
+        """An empty one. ``notice`` stands below the question."""
+        text = f"{opening(question)}\n\n{notice}" if notice else opening(question)
+        return cls(question, model, UserMessage(text=text))
 
     def with_step(self, step: Step) -> Scratchpad:
-        return replace(self, steps=(*self.steps, step), cut_now=False)
+        steps = (*self.steps, step)
+        return replace(self, steps=steps, cut_now=False, tally=_counted(self.tally, steps))
 
     def with_cut(self, cut: int) -> Scratchpad:
         return self if cut <= self.cut else replace(self, cut=cut, cut_now=True)
@@ -203,31 +212,21 @@ class Scratchpad:
             for o in self.observations
         )
 
-    def tally(self) -> Tally:
-        """What the stop rules look at (M7)."""
-        in_a_row = 0
-        for step in reversed(self.steps):
-            if not step.refused:
-                break
-            in_a_row += 1
-        return Tally(
-            tool_errors=sum(step.tool_errors for step in self.steps),
-            repeated_turns=sum(step.repeated for step in self.steps),
-            refusals_in_a_row=in_a_row,
-            cycle=in_cycle([step.asked_for for step in self.steps]),
-            silent_turns=sum(
-                not step.observations and step.turn.finish is not Finish.LENGTH
-                for step in self.steps
-            ),
-            truncated_turns=sum(step.turn.finish is Finish.LENGTH for step in self.steps),
-            rejected_answers=sum(step.rejected for step in self.steps),
-            tokens=self.tokens,
-        )
 
-    @cached_property
-    def tokens(self) -> int:
-        """Of all turns so far."""
-        return sum(step.tokens for step in self.steps)
+def _counted(before: Tally, steps: tuple[Step, ...]) -> Tally:
+    """What the stop rules look at (M7), with the newest step."""
+    newest = steps[-1]
+    cut_off = newest.turn.finish is Finish.LENGTH
+    return Tally(
+        tool_errors=before.tool_errors + newest.tool_errors,
+        repeated_turns=before.repeated_turns + newest.repeated,
+        refusals_in_a_row=before.refusals_in_a_row + 1 if newest.refused else 0,
+        cycle=in_cycle([step.asked_for for step in steps]),
+        silent_turns=before.silent_turns + (not newest.observations and not cut_off),
+        truncated_turns=before.truncated_turns + cut_off,
+        rejected_answers=before.rejected_answers + newest.rejected,
+        tokens=before.tokens + newest.tokens,
+    )
 
 
 def messages_of(step: Step, cut: frozenset[str]) -> tuple[Message, ...]:
@@ -254,17 +253,14 @@ def first_notice(limits: Limits) -> str:
 
 def assemble(pad: Scratchpad, tools: Toolbox, limits: Limits) -> Request:
     """The next request: everything so far, in the same bytes as before, and what is new (M14)."""
-    first = opening(pad.question)
-    if pad.opening_notice:
-        first = f"{first}\n\n{pad.opening_notice}"
     cut = frozenset(o.id for o in pad.observations[: pad.cut])
     steps = [messages_of(step, cut) if cut else step.messages for step in pad.steps]
     before = [message for step in steps[:-1] for message in step]
     newest = [message for step in steps[-1:] for message in step]
-    return Request.model_construct(  # of values that were checked when they were made
+    return Request(
         system=SYSTEM,
         tools=tools.specs,
-        messages=(UserMessage(text=first), *before, *newest),
+        messages=(pad.opening, *before, *newest),
         kept=_kept(pad, len(before)),
         can_shrink=pad.cut < pad.most_cut,
         question=pad.question,

@@ -21,7 +21,7 @@ def settled(pad: Scratchpad, done: Executed, limits: Limits) -> Outcome | None:
     """The outcome that the newest step brought, or ``None`` while the run goes on."""
     if done.proposal is not None:
         return done.proposal
-    tally = pad.tally()
+    tally = pad.tally
     if done.verdict is not None:
         if done.verdict.accepted is not None:
             return done.verdict.accepted

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from bot.loop.limits import StopReason
@@ -94,10 +95,10 @@ class Stop:
             return self.cut
         began = self.clock.monotonic()
         left = self.deadline - began
-        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        task = asyncio.ensure_future(self._unless_aborted(work, waiting))
-        task.add_done_callback(_heard)
-        task.add_done_callback(lambda _: _wake(waiting))
+        loop = asyncio.get_running_loop()
+        waiting: asyncio.Future[None] = loop.create_future()
+        task = loop.create_task(self._unless_aborted(work, waiting))
+        task.add_done_callback(partial(_over, waiting))
         try:
             await self._first(waiting, min(seconds, left))
             spent = self.clock.monotonic() - began
@@ -148,7 +149,8 @@ def _wake(waiting: asyncio.Future[None]) -> None:
         waiting.set_result(None)
 
 
-def _heard(task: asyncio.Future[Any]) -> None:
-    """Retrieve what late work raised, or asyncio would warn of it."""
+def _over(waiting: asyncio.Future[None], task: asyncio.Future[Any]) -> None:
+    """Wake the run, and retrieve what late work raised, or asyncio would warn of it."""
+    _wake(waiting)
     if not task.cancelled():
         task.exception()

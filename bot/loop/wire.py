@@ -6,11 +6,13 @@ loop and not beside the adapters because the loop may not import them.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal, Protocol, TypeGuard
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, JsonValue
+from pydantic_core import CoreSchema, core_schema
 
 from bot.loop.question import Question
 from tools.base import Status
@@ -19,6 +21,15 @@ from tools.records import Observed
 
 class Wire(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _AsItIs:
+    def __get_pydantic_core_schema__(self, _: object, __: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.any_schema()
+
+
+Parsed = Annotated[JsonValue, _AsItIs()]
+"""What was read as JSON, or made to be it: it is not looked through again, value by value."""
 
 
 class Finish(StrEnum):
@@ -60,7 +71,7 @@ class Turn(Wire):
     finish: Finish
     usage: Usage = Usage()
     model: str
-    echo: JsonValue = None
+    echo: Parsed = None
 
 
 class ToolSpec(Wire):
@@ -103,14 +114,15 @@ class Seen(Wire):
 
     id: str
     tool: str
-    arguments: dict[str, JsonValue]
+    arguments: dict[str, Parsed]
     asked: str
     status: Status
     summary: str
     value: Observed | None
 
 
-class Request(Wire):
+@dataclass(frozen=True)
+class Request:
     """One request. ``tools``, ``system`` and ``messages`` are a prefix of the next one's (M14).
 
     ``question``, ``seen`` and ``last`` carry the same as data, for a model that reads no prose.
@@ -132,7 +144,7 @@ class Request(Wire):
         """Characters of all messages: what the token estimate goes by."""
         return len(self.system) + sum(
             len(m.turn.text) + sum(len(c.arguments) for c in m.turn.calls)
-            if isinstance(m, AssistantMessage)
+            if m.role == "assistant"
             else len(m.text)
             for m in self.messages
         )

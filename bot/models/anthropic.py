@@ -19,6 +19,7 @@ from bot.loop.wire import (
     AssistantMessage,
     Finish,
     Message,
+    Parsed,
     Request,
     ResultMessage,
     ToolCall,
@@ -55,7 +56,7 @@ class _Block(BaseModel):
     text: str = ""
     id: str = ""
     name: str = ""
-    input: JsonValue = None
+    input: Parsed = None
 
 
 class _Usage(BaseModel):
@@ -66,7 +67,7 @@ class _Usage(BaseModel):
 
 
 class _Reply(BaseModel):
-    content: list[dict[str, JsonValue]]
+    content: list[dict[str, Parsed]]
     stop_reason: str | None = None
     usage: _Usage | None = None
 

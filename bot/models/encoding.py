@@ -15,7 +15,7 @@ from typing import Any, ClassVar, cast
 from pydantic import JsonValue
 from pydantic_core import to_json
 
-from bot.loop.wire import AssistantMessage, Message, Request, ResultMessage, ToolCall, Turn
+from bot.loop.wire import Message, Request, ResultMessage, ToolCall, Turn
 
 Json = dict[str, JsonValue]
 
@@ -178,7 +178,7 @@ class Exchange:
 
     @property
     def results(self) -> tuple[ResultMessage, ...]:
-        return tuple(m for m in self.messages if isinstance(m, ResultMessage))
+        return tuple(m for m in self.messages if m.role == "tool")
 
     def neutral_id(self, call: ToolCall, turn: Turn) -> str:
         """An id that every provider takes (nine letters and digits), unique in the run."""
@@ -189,10 +189,10 @@ def exchanges(messages: Sequence[Message]) -> Iterator[Exchange]:
     start = 0
     after_user = False
     for end in range(1, len(messages) + 1):
-        if end < len(messages) and isinstance(messages[end], ResultMessage):
+        if end < len(messages) and messages[end].role == "tool":
             continue
         yield Exchange(tuple(messages[start:end]), start, after_user)
-        after_user = not isinstance(messages[end - 1], AssistantMessage)
+        after_user = messages[end - 1].role != "assistant"
         start = end
 
 

@@ -19,6 +19,7 @@ from bot.loop.wire import (
     Finish,
     ModelError,
     ModelErrorKind,
+    Parsed,
     Request,
     ResultMessage,
     ToolCall,
@@ -77,7 +78,7 @@ class _Message(BaseModel):
 
 
 class _Choice(BaseModel):
-    message: dict[str, JsonValue]
+    message: dict[str, Parsed]
     finish_reason: str | None = None
 
 

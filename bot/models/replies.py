@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from bot.loop.stopping import Clock
 from bot.loop.wire import ModelError, ModelErrorKind
@@ -31,9 +32,10 @@ from tools.http import (
 MAX_REPLY_BYTES = 4_000_000
 MAX_SAID = 200
 """Characters of a provider's own words in a message."""
+DEEPEST = 100
+"""Levels of JSON in a reply: what a journal keeps of it can be read again up to 200."""
 SHORTEST_SECRET = 6
 
-_LONE_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _TOO_LONG = re.compile(
     r"context[ _]?(?:length|window|size)|prompt is too long|too many (?:input )?tokens"
     r"|maximum (?:context|prompt|input)|request_too_large|exceed_context",
@@ -116,12 +118,28 @@ def said(text: str, secrets: Sequence[str]) -> str:
 
 def _object(reply: HttpReply) -> dict[str, Any] | None:
     try:
-        payload = loads(reply.body)
-        if _LONE_SURROGATE.search(reply.body):
-            payload = loads(encoded(payload))
+        payload = from_json(reply.body, allow_inf_nan=False)
+    except ValueError:
+        payload = _mended(reply.body)
+    brackets = reply.body.count(b"[") + reply.body.count(b"{")
+    if not isinstance(payload, dict) or (brackets > DEEPEST and _deeper(payload, DEEPEST)):
+        return None
+    return payload
+
+
+def _deeper(value: object, levels: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value
+    if not isinstance(inner, Iterable) or isinstance(inner, str):
+        return False
+    return not levels or any(_deeper(one, levels - 1) for one in inner)
+
+
+def _mended(body: bytes) -> object:
+    """What else is JSON: in another encoding than UTF-8, or with halves of surrogate pairs."""
+    try:
+        return from_json(encoded(loads(body)), allow_inf_nan=False)
     except (ValueError, RecursionError):
         return None
-    return payload if isinstance(payload, dict) else None
 
 
 def _kind_of(reply: HttpReply) -> str:

@@ -32,7 +32,7 @@ APPLES = called("lookup", {"what": "apples"})
 PEARS = called("lookup", {"what": "pears"})
 RESTART = called("restart", {"service": "web"})
 DONE = answer("apples was found", ("apples was found", ["o1"]))
-EMPTY = Scratchpad(asked(), "m")
+EMPTY = Scratchpad.begin(asked(), "m")
 LAST = Limits(max_steps=1)
 FAILED = ToolResult(status=Status.ERROR, summary="down", text="down")
 

@@ -29,7 +29,7 @@ def pad(*results: ToolResult, question: str = "hello") -> Scratchpad:
         for n, result in enumerate(results, 1)
     )
     step = Step(1, Turn(finish=Finish.TOOL_USE, model="m"), observations)
-    return Scratchpad(asked(question), "m").with_step(step)
+    return Scratchpad.begin(asked(question), "m").with_step(step)
 
 
 def verdict(

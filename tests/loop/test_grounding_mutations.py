@@ -34,7 +34,7 @@ def grounds_of(world: World) -> Grounds:
     )
     question = asked("hello").model_copy(update={"catalog": CATALOG})
     step = Step(1, Turn(finish=Finish.TOOL_USE, model="m"), observations)
-    return Grounds(Scratchpad(question, "m").with_step(step))
+    return Grounds(Scratchpad.begin(question, "m").with_step(step))
 
 
 def invented(kind: str, value: object, rng: random.Random) -> object:

@@ -41,7 +41,7 @@ def test_blanks_inside_and_case_are_folded_in_lists_and_by_name_as_well() -> Non
     assert canonical("t", one, folded) == canonical("t", other, folded)
     assert canonical("t", one) != canonical("t", other)
     assert canonical("t", one, folded) == (
-        't {"by": {"Team": "sre 1"}, "day": "2026-11-29", "names": ["web api", "b"]}'
+        "t {'by': {'Team': 'sre 1'}, 'day': '2026-11-29', 'names': ['web api', 'b']}"
     )
 
 

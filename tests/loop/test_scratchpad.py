@@ -89,7 +89,7 @@ def step(number: int) -> Step:
 
 
 def grown(steps: int) -> Scratchpad:
-    pad = Scratchpad(asked(), "m")
+    pad = Scratchpad.begin(asked(), "m")
     for number in range(1, steps + 1):
         pad = pad.with_step(step(number))
     return pad

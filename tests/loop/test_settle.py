@@ -17,7 +17,7 @@ from support.scripted import INCIDENT, asked, deploy, diff, found, ranking
 from tools.base import Status, ToolResult
 from tools.records import Confidence, DeploysFound, IncidentsFound
 
-EMPTY = Scratchpad(asked(), "m")
+EMPTY = Scratchpad.begin(asked(), "m")
 ANSWER = Answer(headline="x", claims=(), confidence=Confidence.LOW, steps=1, model="m")
 PROPOSAL = Proposal(tool="restart", arguments={}, reason="", key="k", steps=1, model="m")
 REJECTED = Verdict(None, ("claim 1: no", "claim 2: no"), None)

@@ -157,6 +157,19 @@ async def test_an_unknown_finish_reason_is_not_taken_for_a_stop(wire: Wire, alon
     assert turns == [Finish.OTHER, Finish.OTHER]
 
 
+def _nested(levels: int) -> bytes:
+    """A reply on either wire that a journal could not keep so that it can be read again."""
+    deep = b"[" * levels + b"]" * levels
+    return (
+        b'{"choices": [{"message": {"content": "x", "more": '
+        + deep
+        + b'}, "finish_reason": "stop"}],'
+        b'"content": [{"type": "text", "text": "x", "more": '
+        + deep
+        + b'}], "stop_reason": "end_turn"}'
+    )
+
+
 @pytest.mark.parametrize(
     "busy",
     [
@@ -176,6 +189,9 @@ async def test_an_unknown_finish_reason_is_not_taken_for_a_stop(wire: Wire, alon
         Sent(b"[]"),
         Sent(b'{"choices": NaN}'),
         Sent(b"[" * 100_000),
+        Sent(_nested(150)),
+        Sent(_nested(190)),
+        Sent(_nested(240)),
     ],
     ids=str,
 )

@@ -32,4 +32,4 @@ def pad(*results: ToolResult | Searched, question: str = "hello") -> Scratchpad:
         )
     )
     step = Step(1, Turn(finish=Finish.TOOL_USE, model="m"), observations)
-    return Scratchpad(asked(question), "m").with_step(step)
+    return Scratchpad.begin(asked(question), "m").with_step(step)
