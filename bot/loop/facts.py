@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from bot.loop.entities import find_services
 from bot.loop.times import zone_offset
@@ -37,8 +38,7 @@ class FactKind(StrEnum):
     INCIDENT = "incident id"
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(NamedTuple):
     """``value`` is normal: seconds, minutes of the UTC day, lower case. ``said`` is how it stood."""
 
     kind: FactKind
@@ -71,8 +71,8 @@ _DEPLOY = re.compile(
 )
 _VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+(?:[-+.]?[0-9A-Za-z]+)*)(?!\w)")
 _PATH = re.compile(
-    r"(?<![\w@:/])(?:[\w.@+-]+/)+[\w@+-]*(?:\.[\w@+-]+)+|(?<![\w@:/])(?:[\w.@+-]+/){2,}[\w@+-]+"
-    r"|(?<![\w@/.])[\w-]+(?:\.[\w-]+)*\.(?:ya?ml|toml|json|py|"
+    r"(?<![\w@:/])(?:[\w.@+-]++/)+[\w@+-]*(?:\.[\w@+-]+)+|(?<![\w@:/])(?:[\w.@+-]++/){2,}[\w@+-]+"
+    r"|(?<![\w@/.])[\w-]++(?:\.[\w-]+)*\.(?:ya?ml|toml|json|py|"
     r"js|ts|go|rs|java|rb|md|rst|txt|cfg|ini|env|tf|hcl|lock|sql|sh|properties|c|h|cpp|kt|cs|php|html)\b"
 )
 _NAMED_SHA = re.compile(r"\b(?:commit|sha|revision)\s+([0-9a-f]{7,40})\b", re.IGNORECASE)
@@ -145,7 +145,7 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     takes. ``catalog`` maps words to services.
     """
     found: list[Fact] = []
-    there = set(text) if text.isascii() else _ALL
+    there = _characters(text)
     rest = _taken(_QUOTED, text, there, found)
     if not _TICK.isdisjoint(there):
         found += [Fact(FactKind.CODE, folded(m[1]), m[0]) for m in _CODE.finditer(rest)]
@@ -168,15 +168,20 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def _characters(text: str) -> AbstractSet[str]:
+    """Those of the text; all, if it has letters or digits beyond ASCII: some are taken for others."""
+    there = set(text)
+    return _ALL if any(map(str.isalnum, there - _ALL)) else there
+
+
 def _taken(shapes: Sequence[_Shape], text: str, there: AbstractSet[str], found: list[Fact]) -> str:
     """The text with blanks for what these shapes took; the facts are added to ``found``."""
+    lowered = text.lower()
     for shape in shapes:
-        if shape.needs.isdisjoint(there):
-            continue
-        matches = list(shape.pattern.finditer(text))
-        if matches:
-            found += [Fact(shape.kind, shape.value(m), m[0].strip()) for m in matches]
-            text = shape.pattern.sub(_blank, text)
+        if shape.may_be_in(lowered, there):
+            for match in list(shape.pattern.finditer(text)):
+                found.append(Fact(shape.kind, shape.value(match), match[0].strip()))
+                text = f"{text[: match.start()]}{_blank(match)}{text[match.end() :]}"
     return text
 
 
@@ -200,12 +205,20 @@ def _opened(code: str) -> str:
 
 @dataclass(frozen=True)
 class _Shape:
-    """``needs``: characters of which an ASCII text holds at least one, or it is not searched."""
+    """``needs``: characters of which a text holds at least one, or it is not searched; and one of
+    the ``words``, where there are any.
+    """
 
     kind: FactKind
     pattern: re.Pattern[str]
     needs: frozenset[str]
     value: Callable[[re.Match[str]], str]
+    words: tuple[str, ...] = ()
+
+    def may_be_in(self, lowered: str, there: AbstractSet[str]) -> bool:
+        if self.needs.isdisjoint(there):
+            return False
+        return not self.words or there is _ALL or any(word in lowered for word in self.words)
 
 
 _DIGITS = frozenset("0123456789")
@@ -213,10 +226,9 @@ _COLON = frozenset(":")
 _DASH = frozenset("-")
 _TICK = frozenset("`")
 _ALL = frozenset(map(chr, range(128)))
-"""Taken to be in a text with other letters: digits and blanks have forms beyond ASCII."""
 
 _QUOTED = (
-    _Shape(FactKind.QUOTE, _QUOTE, frozenset('"'), lambda m: folded(m[1] or m[2])),
+    _Shape(FactKind.QUOTE, _QUOTE, frozenset('“"'), lambda m: folded(m[1] or m[2])),
     _Shape(FactKind.URL, _URL, _COLON, lambda m: m[0].rstrip(".,;:")),
 )
 _PEOPLE = (
@@ -224,7 +236,7 @@ _PEOPLE = (
     _Shape(FactKind.PERSON, _PERSON, frozenset("y"), lambda m: m[1].lower()),
 )
 _MEASURES = (
-    _Shape(FactKind.SHA, _NAMED_SHA, frozenset("mMhHvV"), lambda m: m[1].lower()),
+    _Shape(FactKind.SHA, _NAMED_SHA, _ALL, lambda m: m[1].lower(), ("commit", "sha", "revision")),
     _Shape(FactKind.DATE, _DATE, _DASH, lambda m: m[1]),
     _Shape(FactKind.TIME, _CLOCK, _COLON, _clock_value),
     _Shape(
@@ -238,9 +250,15 @@ _MEASURES = (
     _Shape(FactKind.PATH, _PATH, frozenset("/."), lambda m: m[0]),
 )
 _NUMBERS = (
-    _Shape(FactKind.COUNT, _COUNTED, _DIGITS, _count_value),
+    _Shape(
+        FactKind.COUNT,
+        _COUNTED,
+        _DIGITS,
+        _count_value,
+        ("file", "commit", "line", "addition", "deletion", "+", "−"),
+    ),
     _Shape(FactKind.SHA, _SHA, _DIGITS, lambda m: m[0].lower()),
-    _Shape(FactKind.DEPLOY, _DEPLOY, _DIGITS, lambda m: m[1] or m[2]),
+    _Shape(FactKind.DEPLOY, _DEPLOY, _DIGITS, lambda m: m[1] or m[2], ("deploy", "release", "#")),
     _Shape(FactKind.VERSION, _VERSION, frozenset("."), lambda m: m[1].lower()),
     _Shape(
         FactKind.NUMBER,

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from itertools import islice
 
 from pydantic import BaseModel
 
@@ -120,6 +119,8 @@ class Rows:
         typed = value is not None and not isinstance(value, DiffShown | PageRead | TextRead)
         self._others = isinstance(value, TextRead)
         self._lines = () if typed else tuple(result.text[:_WHOLE_TEXT].splitlines())
+        self._lowered = tuple(map(str.lower, self._lines))
+        self._line_rows: dict[int, Row] = {}
         if self._others and self._lines:  # its head says what all the rest is about
             self._read(self._lines[0], self.root)
         if not isinstance(value, Record):
@@ -128,7 +129,7 @@ class Rows:
 
     def lines_for(self, facts: Sequence[Fact]) -> Iterator[Row]:
         """The lines of the text that could hold all these facts, as rows under the root: those
-        with the longest word that is looked for, then those where it may be spelled otherwise.
+        with the rarest word that is looked for, then those where it may be spelled otherwise.
         """
         left = [fact for fact in facts if not _in_row(self.root, fact, quotations=True)]
         spelled = [fact for fact in left if fact.kind not in _RESPELLED]
@@ -137,10 +138,13 @@ class Rows:
             yield from self._lines_with(spelled)
 
     def _lines_with(self, facts: Sequence[Fact]) -> Iterator[Row]:
-        words = {word for fact in facts for word in re.findall(r"\w+", fact.said.lower())[:1]}
-        rarest = max(words, key=len, default="")
-        for line in islice((one for one in self._lines if rarest in one.lower()), _MOST_LINES):
-            yield self._read(line, Row(parent=self.root))
+        words = dict.fromkeys(w for f in facts for w in re.findall(r"\w+", f.said.lower())[:1])
+        places = [[at for at, line in enumerate(self._lowered) if word in line] for word in words]
+        rarest = min(filter(None, places), key=len, default=[])
+        for at in rarest[:_MOST_LINES] if words else range(len(self._lines))[:_MOST_LINES]:
+            if at not in self._line_rows:
+                self._line_rows[at] = self._read(self._lines[at], Row(parent=self.root))
+            yield self._line_rows[at]
 
     def _read(self, line: str, row: Row) -> Row:
         """The row with what a line of the text says; in a text of others that is a quotation."""
