@@ -69,11 +69,27 @@ ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 class CallContext:
     """What a call may know of its run: its clock, for windows, and its earlier results.
 
-    ``earlier`` maps an observation's id ("o2") to its whole redacted text.
+    ``earlier`` maps an observation's id ("o2") to its whole redacted text. ``page_characters`` is how
+    much of such a text the model is shown at once: the first page of each it has seen (M13).
     """
 
     now: datetime
     earlier: Mapping[str, str]
+    page_characters: int = 3_500
+
+
+def paged(text: str, size: int) -> tuple[str, ...]:
+    """Cut into pages of at most ``size`` characters; joined they are the text.
+
+    A page ends with a line, unless that would leave half of it empty.
+    """
+    pages = []
+    at = 0
+    while len(text) - at > size:
+        cut = text.rfind("\n", at + size // 2 + 1, at + size) + 1 or at + size
+        pages.append(text[at:cut])
+        at = cut
+    return (*pages, text[at:])
 
 
 class Tool(ABC, Generic[ArgumentsT]):

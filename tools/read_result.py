@@ -6,11 +6,9 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from tools.base import Arguments, CallContext, Status, Tool, ToolError, ToolResult
+from tools.base import Arguments, CallContext, Status, Tool, ToolError, ToolResult, paged
 from tools.records import PageRead
 from tools.wording import listed
-
-PAGE_CHARACTERS = 3_500
 
 
 class ReadResultArguments(Arguments):
@@ -38,29 +36,22 @@ class ReadResult(Tool[ReadResultArguments]):
             raise ToolError(
                 f"There is no observation {arguments.observation!r}; there are: {have}."
             )
-        pages = paged(context.earlier[known[wanted]])
+        pages = paged(context.earlier[known[wanted]], context.page_characters)
         if arguments.page > len(pages):
             raise ToolError(
                 f"Observation {known[wanted]} has {len(pages)} pages; ask for page 1 to "
                 f"{len(pages)}."
             )
-        text = pages[arguments.page - 1]
         value = PageRead(
-            observation=known[wanted], page=arguments.page, pages=len(pages), text=text
+            observation=known[wanted],
+            page=arguments.page,
+            pages=len(pages),
+            text=pages[arguments.page - 1],
         )
-        return ToolResult(
-            status=Status.OK,
-            summary=f"page {value.page} of {value.pages} of {value.observation}",
-            text=text,
-            value=value,
-        )
-
-
-def paged(text: str, size: int = PAGE_CHARACTERS) -> tuple[str, ...]:
-    """Cut at line ends into pages of at most ``size`` characters; joined they are the text."""
-    pages = []
-    while len(text) > size:
-        cut = text.rfind("\n", 0, size) + 1 or size
-        pages.append(text[:cut])
-        text = text[cut:]
-    return (*pages, text)
+        where = f"page {value.page} of {value.pages}"
+        text = value.text
+        if value.page < value.pages:
+            more = f'read_result(observation="{value.observation}", page={value.page + 1})'
+            text = text.removesuffix("\n") + f"\n… {where}: {more} shows more."
+        summary = f"{where} of {value.observation}"
+        return ToolResult(status=Status.OK, summary=summary, text=text, value=value)

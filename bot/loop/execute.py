@@ -18,7 +18,7 @@ from bot.loop.journal import ToolCalled, ToolReturned, WasCut
 from bot.loop.limits import Limits
 from bot.loop.outcome import Proposal
 from bot.loop.recorder import Recorder
-from bot.loop.scratchpad import Observation, Origin, Scratchpad, show
+from bot.loop.scratchpad import Observation, Origin, Scratchpad, page_characters, show
 from bot.loop.state import Phase
 from bot.loop.stopping import Cut, Done, Stop, TimedOut
 from bot.loop.toolbox import Toolbox
@@ -133,7 +133,7 @@ async def _run(plan: Run, hands: Hands) -> ToolResult:
     """One read, live, within its time; redacted before anything else sees it."""
     began = hands.stop.clock.monotonic()
     try:
-        result = hands.tools.redactor.result(await _live(plan, hands))
+        result = await _live(plan, hands)
         whole = result.model_dump_json()
     except Exception:  # noqa: BLE001 - the boundary around other people's code (M10)
         _tell_log(plan.tool.name)
@@ -153,13 +153,22 @@ def _tell_log(tool: str) -> None:
     structlog.get_logger(__name__).exception("tool_raised", tool=tool)
 
 
+async def _redacted(plan: Run, context: CallContext, tools: Toolbox) -> ToolResult:
+    """What the tool returns, masked: raced as a whole, for a long text takes its time (M8, M19)."""
+    return await tools.redacted(await plan.tool.run(plan.arguments, context))
+
+
 async def _live(plan: Run, hands: Hands) -> ToolResult:
     seconds = min(plan.tool.timeout, hands.limits.tool_call_seconds)
-    context = CallContext(now=hands.pad.question.asked_at, earlier=hands.pad.earlier)
+    context = CallContext(
+        now=hands.pad.question.asked_at,
+        earlier=hands.pad.earlier,
+        page_characters=page_characters(hands.limits.observation_chars),
+    )
     try:
-        raced = await hands.stop.race(plan.tool.run(plan.arguments, context), seconds)
+        raced = await hands.stop.race(_redacted(plan, context, hands.tools), seconds)
     except ToolError as error:
-        return _error(str(error))
+        return hands.tools.redactor.result(_error(str(error)))
     match raced:
         case Done(value=result):
             return result

@@ -28,10 +28,12 @@ from bot.loop.wire import (
     Turn,
     UserMessage,
 )
-from tools.base import Status, ToolResult
+from tools.base import Status, ToolResult, paged
 
 CHARS_A_TOKEN = 3.5
 """A cautious estimate, for models that report no usage."""
+_AROUND_A_PAGE = 170
+"""Characters kept for a view's head and for the call that shows more."""
 CUT_TO = 0.6
 """Of a request's tokens: what a context cut leaves, so that the next cut is steps away."""
 
@@ -291,6 +293,11 @@ def fitted(pad: Scratchpad, tools: Toolbox, limits: Limits) -> tuple[Scratchpad,
     return pad, request
 
 
+def page_characters(cap: int) -> int:
+    """What of a view of ``cap`` characters is the result's own: the rest says where it goes on."""
+    return cap - _AROUND_A_PAGE
+
+
 def show(observation: str, result: ToolResult, cap: int) -> str:
     """The bounded view of a result: whole lines up to ``cap`` characters, what was left out, and the
     exact call that shows it (M13).
@@ -299,9 +306,7 @@ def show(observation: str, result: ToolResult, cap: int) -> str:
     text = result.text.rstrip() or result.summary
     if len(head) + 1 + len(text) <= cap:
         return f"{head}\n{text}"
-    room = cap - len(head) - 160
-    cut = text.rfind("\n", 0, room)
-    body = text[: cut if cut > room // 2 else room]
+    body = paged(text, page_characters(cap))[0].removesuffix("\n")
     more = f'read_result(observation="{observation}", page=2)'
     return (
         f"{head}\n{body}\n… {len(text) - len(body):,} of {len(text):,} characters left out: "

@@ -6,6 +6,7 @@ Owns the lookup by name, the schemas that the model is told, the check of raw ar
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,9 +21,14 @@ from tools.base import Arguments, Tool, ToolResult
 
 ArgumentsT = TypeVar("ArgumentsT", bound=Arguments)
 
+READ_AT_ONCE = 30_000
+"""Characters that are redacted before anything else happens: of a crafted text they take some 50 ms."""
+MOST_CHARACTERS = 1_000_000
+"""Characters that a result may have: no tool of this product returns more."""
+
 
 class Redactor(Protocol):
-    """Masks secrets. The same secret gets the same mask within a run."""
+    """Masks secrets. The same secret gets the same mask within a run, whichever thread asks."""
 
     def text(self, text: str) -> str: ...
 
@@ -49,6 +55,18 @@ class Toolbox:
 
     def get(self, name: str) -> Tool[Any] | None:
         return self._tools.get(name)
+
+    async def redacted(self, result: ToolResult) -> ToolResult:
+        """A result as everybody may see it (M19). A long one is read in a thread, so that a stop is
+        heard meanwhile; whoever is cancelled leaves the thread to end by itself, within a second.
+
+        Raises ``ValueError`` for one of more than ``MOST_CHARACTERS``.
+        """
+        if len(result.text) > MOST_CHARACTERS:
+            raise ValueError(f"a result has {len(result.text):,} characters")
+        if len(result.text) <= READ_AT_ONCE:
+            return self.redactor.result(result)
+        return await asyncio.to_thread(self.redactor.result, result)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ and public keys are no secrets.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Generator, Iterator
 
 from bot.redact.spans import Span
 
@@ -27,14 +28,14 @@ _TO_END = re.compile(r"(?:\r?\n)?[ \t]*+[-+]?(?=-----END |---- END )")
 _TAIL_LINE = re.compile(r"[-+ >|]?[ \t]*[\"']?[A-Za-z0-9+/]{40,76}={0,2}(?:\\n|[\"'+, \\\r])*")
 _LAST_LINE = re.compile(r"[-+ >|]?[ \t]*[\"']?[A-Za-z0-9+/]{2,76}={0,2}(?:\\n|[\"'+, \\\r])*")
 _LEAD = re.compile(r"[-+ >|\t\"']*")
-# The end of what is there of a block whose end is cut off.
-_CUT_BODY = re.compile(
-    r"(?:.*[A-Za-z0-9+/=]{16,})?(?:\s+[-+]?[ \t]*[A-Za-z0-9+/]{1,76}={1,2})?", re.DOTALL
-)
-_PUTTY = re.compile(
-    r"PuTTY-User-Key-File-\d:(?:[^\n]*\n){1,400}?[-+ ]?Private-MAC: ?[0-9a-f]{0,128}"
-    r"|PuTTY-User-Key-File-\d:[^\n]*(?:\n[-+ ]?[\w+/=-]+(?:: ?[^\n]*)?){0,400}"
-)
+# What is there of a block whose end is cut off: to its last full line, and a last one behind it.
+_CUT_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}+")
+_CUT_LAST = re.compile(r"\s++(?:[-+][ \t]*+)?[A-Za-z0-9+/]{1,76}={1,2}")
+_LONGEST_LEAD = 512
+_PUTTY = re.compile(r"PuTTY-User-Key-File-\d:")
+_PUTTY_END = re.compile(r"\n[-+ ]?Private-MAC: ?[0-9a-f]{0,128}")
+_PUTTY_CUT = re.compile(r"[^\n]*(?:\n[-+ ]?[\w+/=-]+(?:: ?[^\n]*)?){0,400}")
+_PUTTY_LINES = 400
 _KIND = "private key"
 
 SIGNS = ("PRIVATE KEY", "PuTTY-User-Key-File-", "Secret")
@@ -56,8 +57,7 @@ def private_keys(text: str) -> Iterator[Span]:
                 closed = begin.end()
         yield from _tails(text, whole)
     if "PuTTY-User-Key-File-" in text:
-        for found in _PUTTY.finditer(text):
-            yield Span(found.start(), found.end(), _KIND)
+        yield from _putty_keys(text)
 
 
 def _end_of_key(text: str, start: int) -> int:
@@ -68,8 +68,34 @@ def _end_of_key(text: str, start: int) -> int:
     end = _END.match(text, closing.end()) if closing else None
     if end and re.search(r"[A-Za-z0-9]", text[start:at]):
         return end.end()
-    there = _CUT_BODY.match(text, start, at)
-    return there.end() if there else start
+    there = start
+    for line in _CUT_LINE.finditer(text, start, at):
+        there = line.end()
+    last = _CUT_LAST.match(text, there, at)
+    return last.end() if last else there
+
+
+def _putty_keys(text: str) -> Iterator[Span]:
+    """Yield keys to the line that closes them, or else as many lines as look like one."""
+    breaks = [each.start() for each in re.finditer("\n", text)]
+    closings = list(_PUTTY_END.finditer(text))
+    starts = [each.start() for each in closings]
+    done = 0
+    for begin in _PUTTY.finditer(text):
+        if begin.start() < done:
+            continue
+        next_closing = bisect_left(starts, begin.end())
+        done = _end(_PUTTY_CUT, text, begin.end())
+        if next_closing < len(closings):
+            closing = closings[next_closing]
+            lines = bisect_right(breaks, closing.start()) - bisect_left(breaks, begin.end())
+            done = closing.end() if lines <= _PUTTY_LINES else done
+        yield Span(begin.start(), done, _KIND)
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    found = pattern.match(text, at)
+    return found.end() if found else at
 
 
 def _by_sign(text: str, start: int, end: int) -> Iterator[Span]:
@@ -91,8 +117,11 @@ def _by_sign(text: str, start: int, end: int) -> Iterator[Span]:
 def _tails(text: str, whole: set[int]) -> Iterator[Span]:
     """Yield the last lines of keys whose beginning is not in the text."""
     for end in _END.finditer(text):
-        start = text.rfind("\n", 0, end.start()) + 1
-        if end.end() in whole or not _LEAD.fullmatch(text, start, end.start()):
+        least = max(0, end.start() - _LONGEST_LEAD)
+        start = text.rfind("\n", least, end.start()) + 1
+        if end.end() in whole or (least and not start):
+            continue
+        if not _LEAD.fullmatch(text, start, end.start()):
             continue
         first, line = end.start(), _LAST_LINE
         while start:
@@ -110,12 +139,12 @@ def _tails(text: str, whole: set[int]) -> Iterator[Span]:
 _SECRET_DOCUMENT = re.compile(r"kind\"?:[ \t]*\"?Secret\b\"?[ \t]*,?\r?$", re.MULTILINE)
 _DOCUMENT_EDGE = re.compile(r"^(?:[-+ ]?---[ \t]*$|\+\+\+ |--- |diff --git )", re.MULTILINE)
 _DATA = re.compile(
-    r"^(?P<sign>[-+ ]?)(?P<indent>[ \t]*)\"?(?:data|stringData)\"?:[ \t]*(?P<json>\{)?[ \t]*\r?$",
+    r"^(?P<sign>[-+ ]?)(?P<indent>[ \t]*+)\"?(?:data|stringData)\"?:[ \t]*+(?:\{[ \t]*+)?\r?$",
     re.MULTILINE,
 )
 _ENTRY = re.compile(
-    r"[-+ ]?(?P<indent>[ \t]*)(?P<name>\"[^\"\n]{1,253}\"|[\w.-]{1,253}):[ \t]+\"?"
-    r"(?P<value>[^\s\"][^\n\"]*?)\"?[ \t]*,?\r?$"
+    r"[-+ ]?(?P<indent>[ \t]*)(?P<name>\"[^\"\n]{1,253}\"|[\w.-]{1,253}):[ \t]++\"?"
+    r"(?P<value>[^\s\"](?:(?!,?\r?$)[^\n\" \t]|[ \t]++(?!,?\r?$))*+)\"?[ \t]*+,?\r?$"
 )
 _EMPTY = frozenset({"|", "|-", "|+", ">", ">-", ">+", "{}", "null", "~"})
 
@@ -133,11 +162,21 @@ def kubernetes_secrets(text: str) -> Iterator[Span]:
             start = edge.end()
         after = _DOCUMENT_EDGE.search(text, kind.end())
         done = after.start() if after else len(text)
-        for data in _DATA.finditer(text, start, done):
-            yield from _entries(text, data, done)
+        yield from _values_of(text, start, done)
 
 
-def _entries(text: str, data: re.Match[str], end: int) -> Iterator[Span]:
+def _values_of(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the values of one document; what stands within a mapping is read with it."""
+    read: dict[bool, tuple[int, int]] = {}
+    for data in _DATA.finditer(text, start, end):
+        signed, depth = bool(data["sign"]), len(data["indent"])
+        until, above = read.get(signed, (0, 0))
+        if data.start() >= until or depth < above:
+            read[signed] = ((yield from _entries(text, data, end)), depth)
+
+
+def _entries(text: str, data: re.Match[str], end: int) -> Generator[Span, None, int]:
+    """Yield the values below ``data``; return where the mapping ends."""
     at = data.end() + 1
     depth = len(data["indent"])
     while at < end:
@@ -152,3 +191,4 @@ def _entries(text: str, data: re.Match[str], end: int) -> Iterator[Span]:
         if entry and entry["value"] not in _EMPTY and "{{" not in entry["value"]:
             yield Span(at + entry.start("value"), at + entry.end("value"), "kubernetes secret")
         at = stop + 1
+    return at

@@ -50,7 +50,7 @@ _ISSUES: tuple[_Issue, ...] = (
     # Any key or token of 44 characters, but no words with joints: they are never mixed so.
     _issue(
         "ibm cloud key",
-        r"(?:ibm|cloud|iam|api|[_-])*(?:key|pwd|password|pass|token)",
+        r"(?:ibm|cloud|iam|api|[_-])*+(?:key|pwd|password|pass|token)",
         r"(?=[A-Za-z_-]*[0-9])(?=[a-z0-9_-]*[A-Z])(?=[A-Z0-9_-]*[a-z])[A-Za-z0-9_-]{44}",
     ),
     # docs.datadoghq.com/account_management/api-app-keys

@@ -51,13 +51,6 @@ def _in_url(value: str) -> bool:
 
 
 _PLACES: tuple[Place, ...] = (
-    # go-sql-driver/mysql: user:password@tcp(host)/name, without a scheme
-    _place(
-        "database password",
-        "@tcp( @unix(",
-        r"[\w.-]{1,64}:(?P<secret>[^\s@\"'`]{1,128})@(?:tcp|unix)\(",
-        is_literal,
-    ),
     _place(
         "url token",
         "",
@@ -170,6 +163,10 @@ _AUTHORITY = re.compile(
 )
 _PORT = re.compile(r"\d{1,5}(?:[/?#,]|$)")
 
+# go-sql-driver/mysql: user:password@tcp(host)/name, without a scheme
+_DRIVER = re.compile(r"@(?:tcp|unix)\(")
+_BEFORE_DRIVER = re.compile(r"[\w.-]{1,64}:(?P<secret>[^\s@\"'`]{1,128})\Z", re.ASCII)
+_LONGEST_BEFORE_DRIVER = 64 + 1 + 128
 
 _SIGNS = tuple(literally(each.hints) or widened(each.pattern.pattern) for each in _PLACES)
 _GATE = Gate(_SIGNS)
@@ -182,6 +179,7 @@ def find(text: str) -> Iterator[Span]:
     if _GATE.opens(text):
         yield from _placed(text)
     if "@" in text:
+        yield from _driven(text)
         for url in _AUTHORITY.finditer(text):
             yield from _credentials(url)
     if "ookie" in text:
@@ -195,6 +193,17 @@ def _placed(text: str) -> Iterator[Span]:
         for found in place.pattern.finditer(text):
             if place.judge(found["secret"]):
                 yield Span(found.start("secret"), found.end("secret"), place.kind)
+
+
+def _driven(text: str) -> Iterator[Span]:
+    done = 0
+    for driver in _DRIVER.finditer(text):
+        at = driver.start()
+        since = max(done, at - _LONGEST_BEFORE_DRIVER, text.rfind("@", done, at) + 1)
+        before = _BEFORE_DRIVER.search(text[since:at])
+        done = driver.end()
+        if before and is_literal(before["secret"]):
+            yield Span(since + before.start("secret"), at, "database password")
 
 
 def _credentials(url: re.Match[str]) -> Iterator[Span]:

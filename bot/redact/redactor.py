@@ -10,7 +10,8 @@ import hashlib
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from threading import Lock
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -39,8 +40,6 @@ _ANY = Gate((*blocks.SIGNS, *shapes.SIGNS, *places.SIGNS, *settings.SIGNS, *told
 
 def _found(text: str) -> Iterator[Span]:
     """Yield the secrets of ``text``, those that know their kind best first."""
-    if not _ANY.opens(text):
-        return
     finders = (
         blocks.private_keys,
         blocks.kubernetes_secrets,
@@ -69,7 +68,8 @@ def _with_settings(text: str, said: Mapping[str, str]) -> str:
 
 
 class Redactor:
-    """Masks secrets (M19). One instance serves one run: the same secret gets the same mask in it.
+    """Masks secrets (M19). One instance serves one run: the same secret gets the same mask in it,
+    whichever thread asks.
 
     ``explanation`` is for the model's instructions.
     """
@@ -85,6 +85,7 @@ class Redactor:
         self._salt = secrets.token_bytes(16)
         self._masks: dict[bytes, str] = {}
         self._seen: Counter[str] = Counter()
+        self._naming = Lock()
 
     def text(self, text: str) -> str:
         """Return ``text`` with every secret masked; a text without one is returned as it is."""
@@ -110,12 +111,13 @@ class Redactor:
         first = self._model(result, traces)
         if not traces:
             return first
-        return walked(first, traces.masked, lambda model: _without_traces(model, traces))
+        return walked(first, _once(traces.masked), lambda model: _without_traces(model, traces))
 
     def _model(self, model: ModelT, traces: Traces) -> ModelT:
+        """Read each text once: what a file holds stands in a result's text and in its value."""
         return walked(
             model,
-            lambda text: self._text(text, traces),
+            _once(lambda text: self._text(text, traces)),
             lambda each: self._own(each, traces),
         )
 
@@ -123,6 +125,8 @@ class Redactor:
         if len(text) < _SHORTEST:
             return text
         searched = searchable(text)
+        if not _ANY.opens(searched):
+            return text
         pieces: list[str] = []
         at = 0
         for span in merged(_found(searched)):
@@ -135,12 +139,13 @@ class Redactor:
         several = "\n" in secret or "PRIVATE KEY" in secret
         plain = _LAYOUT.sub("", secret) if several else secret
         digest = hashlib.blake2b(plain.encode(errors="replace"), key=self._salt).digest()
-        known = self._masks.get(digest)
-        if known is None:
-            self._seen[kind] += 1
-            number = self._seen[kind]
-            known = f"[redacted: {kind}]" if number == 1 else f"[redacted: {kind} #{number}]"
-            self._masks[digest] = known
+        with self._naming:
+            known = self._masks.get(digest)
+            if known is None:
+                self._seen[kind] += 1
+                number = self._seen[kind]
+                known = f"[redacted: {kind}]" if number == 1 else f"[redacted: {kind} #{number}]"
+                self._masks[digest] = known
         if traces is not None:
             traces.add(secret, known)
         return known
@@ -184,6 +189,19 @@ class Redactor:
             secret = value[span.start : span.end]
             if MASKED not in secret:
                 yield secret, self._mask(secret, span.kind, traces)
+
+
+def _once(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return ``change`` that reads equal texts once; what it leaves as it is stays the very same."""
+    known: dict[str, str] = {}
+
+    def changed(text: str) -> str:
+        new = known.get(text)
+        if new is None:
+            new = known[text] = change(text)
+        return text if new == text else new
+
+    return changed
 
 
 def _without_traces(model: BaseModel, traces: Traces) -> Mapping[str, object]:

@@ -8,18 +8,17 @@ diff its headers tell code from configuration; elsewhere an unquoted value must 
 
 from __future__ import annotations
 
-import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
-from functools import cached_property
 
 from bot.redact import issued
 from bot.redact.gate import Gate
 from bot.redact.names import STEMS, Secrecy, Trust, secrecy
+from bot.redact.runs import Line, Next, Run
 from bot.redact.spans import Span
-from bot.redact.values import is_coined, is_literal, is_number, is_opaque
+from bot.redact.syntax import Files, Syntax
+from bot.redact.values import MASKED, is_coined, is_literal, is_number, is_opaque
 
 _NAME = re.compile(r"[\w.\-]{0,96}+")
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
@@ -47,16 +46,19 @@ _INSIDE = {
     "`": re.compile(r"(?:[^`\\\n]|\\[^\n])*+"),
 }
 _LONGEST_MULTILINE = 16_384
+# Of a longer value the beginning tells what it is.
+_LONGEST_JUDGED = 4_096
 _BARE = re.compile(r"(?:[^\s\"'`,;&|<>(){}\[\]\\]|,(?![\s\"'}\])]|[\w.-]{1,40}[=:]|$))++")
-_ARGUMENT = re.compile(r"[^\s\"'`;&|<>(){}\[\]\\,-][^\s\"'`;&|<>(){}\[\]\\,]*+")
+_ARGUMENT = re.compile(r"[^\s\"'`;&|<>(){}\[\]\\,]++")
 _SHELL_WORD = re.compile(r"[^\s\"'`;&|<>]++")
 # Commands that set a variable without a sign between its name and its value.
 _SETS = re.compile(
     r"(?:(?P<docker>ENV)|setenv|setx|set(?:[ \t]{1,4}-{1,2}\w{1,9}){1,4})[ \t]{1,8}\Z"
 )
-_REST_OF_LINE = re.compile(r"[^\n]*+")
-_COMMENT = re.compile(r"[ \t]+(?:#|//)[^\n]*$|\\?\r$")
-_BLOCK = re.compile(r"[|>][-+]?\d?[ \t]*(?:#[^\n]*)?\r?$", re.MULTILINE)
+_COMMENT = re.compile(r"(?<![ \t])[ \t]++(?:#|//)[^\n]*$|\\?\r$")
+_BLOCK = re.compile(r"[|>][-+]?\d?[ \t]*+(?=#|\r?$)", re.MULTILINE)
+_INDENT = re.compile(r"(?:[-+](?=[ \t]|\Z))?[ \t]*+")
+_BLANK_LINES = re.compile(r"[-+ \t\r\n]*+")
 _ARROW = re.compile(r"[\"'`]?[ \t]{0,4}(?:→|->|=>)[ \t]{0,4}")
 _LINE_LEAD = re.compile(
     r"[-+ \t>|*]*(?:(?:export|set|setx|ENV|ARG|declare -x|local|readonly|env|-e|--env)[ \t]+)*"
@@ -74,28 +76,6 @@ _NEXT_WORD = re.compile(r" [A-Za-z]+(?![\w=:])")
 _NEVER_BARE = frozenset({"->", "::", "==", "!=", "===", "!=="})
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)*[;,)]*")
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-
-
-class Syntax(Enum):
-    """What a file's name says about its unquoted values."""
-
-    CODE = "code"
-    CONFIG = "config"
-    SHELL = "shell"
-    UNKNOWN = "unknown"
-
-
-_CODE = re.compile(
-    r"pyi?|[cm]?jsx?|[cm]?tsx?|vue|svelte|html|s?css|go|java|kts?|scala|groovy|gradle|rb|rs|c|h|cc|[ch]pp"
-    r"|cs|php|swift|m|exs?|erl|clj|lua|p[lm]|r|dart|sql|graphql|proto|json|jsonnet|tf|hcl|nix"
-)
-_CONFIG = re.compile(r"env|envrc|properties|ini|cfg|conf|cnf|ya?ml|toml|service|npmrc|pypirc|netrc")
-_SHELL = re.compile(r"(?:ba|z|k|c|tc)?sh|fish|bats|mk|dockerfile")
-# Headers of files: git's, and those of this product's own text.
-_FILE = re.compile(
-    r"(?:\A|\n)(?:diff --git a/[^\n]{1,400} b/|(?:\+\+\+|---) (?:[ab]/)?|=== (?:[A-Za-z]{1,9} )?"
-    r"|#{2,4} )(?P<path>[\w./@+-]{1,400})"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +104,17 @@ class _Reader:
         self._text = text
         # Only this capital grows when folded.
         self._folded = text.replace("İ", "I").lower()
+        self._files = Files(text)
+        self._bares = Run(_BARE, text)
+        self._arguments = Run(_ARGUMENT, text)
+        self._shell_words = Run(_SHELL_WORD, text)
+        self._blank_lines = Run(_BLANK_LINES, text)
+        self._line = Line(text)
+        self._masks = Next(MASKED, text)
+        self._triples = {quote: Next(quote, text) for quote in ('"""', "'''")}
+        # Blocks by the line of their name, and steps from value to value, that were taken before.
+        self._blocks: set[int] = set()
+        self._steps: set[tuple[object, ...]] = set()
 
     def named(self) -> Iterator[Span]:
         """Yield the values of all names."""
@@ -187,15 +178,25 @@ class _Reader:
             yield from self._block(start, at, found)
             return
         while value := self._quoted(at) or self._bare(start, at, separator):
-            if not self._is_secret(value, found) and self._is_env(start, separator):
+            secret = self._is_secret(value, found)
+            if not secret and self._is_env(start, separator):
                 # In a shell a command may follow.
-                value = _argument(text, at, _SHELL_WORD) or value
-            if self._is_secret(value, found):
+                value = _from(at, self._shell_words.end(at)) or value
+                secret = self._is_secret(value, found)
+            if secret:
                 yield Span(value.start, value.end, found.kind)
             arrow = _ARROW.match(text, value.end)
-            if arrow is None:
+            if arrow is None or self._is_known_step(start, arrow.end(), separator, found):
                 return
             at = arrow.end()
+
+    def _is_known_step(self, start: int, at: int, separator: re.Match[str], found: Secrecy) -> bool:
+        """Tell whether what stands from ``at`` on was read before, in the same way."""
+        how = self._files.syntax(start), self._has_line(start), self._is_env(start, separator)
+        step = (at, found.trust, separator["plain"] or separator["typed"], *how)
+        known = step in self._steps
+        self._steps.add(step)
+        return known
 
     def _without_separator(self, start: int, end: int, found: Secrecy) -> Iterator[Span]:
         """Yield values by their syntax: options, calls, alternatives, sentences."""
@@ -206,8 +207,7 @@ class _Reader:
         value: _Value | None = None
         if space := _SPACE.match(text, end) if option else None:
             at = space.end()
-            bare = _ARGUMENT if sets is None else _REST_OF_LINE if sets["docker"] else _SHELL_WORD
-            value = self._quoted(at) or _argument(text, at, bare)
+            value = self._quoted(at) or self._set(at, sets)
         elif call := _SETTER.match(text, end) if setter else None:
             value = self._quoted(call.end())
         if value and self._is_secret(value, found):
@@ -215,9 +215,18 @@ class _Reader:
         elif other := _ALTERNATIVE.match(text, end):
             value = self._quoted(other.end())
         elif told := _TOLD.match(text, end):
-            value = _argument(text, told.end())
-        if value and is_opaque(text[value.start : value.end]):
+            value = self._argument(told.end())
+        if value and is_opaque(self._written(value)):
             yield Span(value.start, value.end, found.kind)
+
+    def _set(self, at: int, sets: re.Match[str] | None) -> _Value | None:
+        """Return what an option, or else a command that sets a variable, is given."""
+        if sets is None:
+            return self._argument(at)
+        return _from(at, self._line.end(at) if sets["docker"] else self._shell_words.end(at))
+
+    def _argument(self, at: int) -> _Value | None:
+        return None if self._text.startswith("-", at) else _from(at, self._arguments.end(at))
 
     def _quoted(self, at: int) -> _Value | None:
         text = self._text
@@ -226,8 +235,9 @@ class _Reader:
             return None
         start, quote = opening.end(), opening["quote"]
         if len(quote) == 3:
-            end = text.find(quote, start, start + _LONGEST_MULTILINE)
-            return _Value(start, end) if end != -1 else None
+            end = self._triples[quote].after(start)
+            closed = end < len(text) and end + len(quote) <= start + _LONGEST_MULTILINE
+            return _Value(start, end) if closed else None
         if opening["escape"]:
             close = text.find(opening["escape"] + quote, start)
             end = len(text) if close == -1 else close
@@ -238,33 +248,36 @@ class _Reader:
     def _bare(self, start: int, at: int, separator: re.Match[str]) -> _Value | None:
         """Return an unquoted value if the file, or else its look, says that it is no expression."""
         text, sign = self._text, separator["plain"] or separator["typed"]
-        syntax = self._syntax(start)
+        syntax = self._files.syntax(start)
         if syntax is Syntax.CODE or sign in _NEVER_BARE:
             return None
         if self._has_line(start) and (
             syntax in (Syntax.CONFIG, Syntax.SHELL) or self._is_env(start, separator)
         ):
             if syntax is Syntax.SHELL and sign == "=":
-                return _argument(text, at, _SHELL_WORD)
+                return _from(at, self._shell_words.end(at))
             return self._rest_of_line(at) if sign in {":", "="} else None
-        bare = _BARE.match(text, at)
-        if bare is None:
+        end = self._bares.end(at)
+        value, following = text[at : min(end, at + _LONGEST_JUDGED)], text[end : end + 1]
+        if following in {"(", "["} or (following == "{" and text.endswith("$", at, end)):
             return None
-        value, following = bare[0], text[bare.end() : bare.end() + 1]
-        if following in {"(", "["} or (following == "{" and value.endswith("$")):
-            return None
-        if value.isalpha() and _NEXT_WORD.match(text, bare.end()):
+        if end - at > _LONGEST_JUDGED:
+            return _Value(at, end)
+        if value.isalpha() and _NEXT_WORD.match(text, end):
             return None
         plain = _IDENTIFIER.fullmatch(value) is not None and syntax is Syntax.UNKNOWN
-        shown = text.startswith(" →", bare.end()) or text.startswith("→ ", at - 2)
+        shown = text.startswith(" →", end) or text.startswith("→ ", at - 2)
         if plain and not shown and (value.isalpha() or "." in value or following in {")", ","}):
             return None
-        return _Value(at, bare.end())
+        return _from(at, end)
 
     def _rest_of_line(self, at: int) -> _Value | None:
-        whole = _REST_OF_LINE.match(self._text, at)
-        value = _COMMENT.sub("", whole[0]).rstrip() if whole else ""
-        return _Value(at, at + len(value)) if value and not _CALL.fullmatch(value) else None
+        end = self._line.end(at)
+        whole = self._text[at : min(end, at + _LONGEST_JUDGED)]
+        value = _COMMENT.sub("", whole).rstrip()
+        if len(whole) < end - at and len(value) == len(whole):
+            return _Value(at, end)
+        return _from(at, at + len(value)) if not _CALL.fullmatch(value) else None
 
     def _is_env(self, start: int, separator: re.Match[str]) -> bool:
         """Tell ``NAME=value`` in the form of a shell."""
@@ -277,29 +290,36 @@ class _Reader:
         return (begin > 0 or start <= 80) and bool(_LINE_LEAD.match(self._text[begin:start]))
 
     def _is_secret(self, value: _Value, found: Secrecy) -> bool:
-        return is_secret(self._text[value.start : value.end], found)
+        return is_secret(self._written(value), found)
+
+    def _written(self, value: _Value) -> str:
+        """Return as much of ``value`` as is judged; nothing of a long one that holds a mask."""
+        if value.end - value.start <= _LONGEST_JUDGED:
+            return self._text[value.start : value.end]
+        masked = self._masks.after(value.start) < value.end
+        return "" if masked else self._text[value.start : value.start + _LONGEST_JUDGED]
 
     # --- several lines ---
 
     def _block(self, start: int, at: int, found: Secrecy) -> Iterator[Span]:
         """Yield the lines of a YAML block scalar: those indented deeper than its name."""
-        text = self._text
-        line_start = text.rfind("\n", 0, start) + 1
-        depth = len(_indent(text[line_start:start]))
+        text, line = self._text, self._line.begin(start)
+        if line in self._blocks:
+            return
+        self._blocks.add(line)
+        depth = end_of(_INDENT, text[line:start], 0)
         first = last = 0
-        at = text.find("\n", at) + 1
-        while at:
-            stop = text.find("\n", at)
-            end = len(text) if stop == -1 else stop
-            line = text[at:end]
-            indent = _indent(line)
-            if line.strip("+- \t\r"):
-                if len(indent) <= depth:
-                    break
-                first = first or at + len(indent)
-                last = at + len(line.rstrip())
-            at = stop + 1
-        if first and is_literal(text[first:last]):
+        at = self._line.end(at)
+        while (filled := self._blank_lines.end(at)) < len(text):
+            begin = text.rfind("\n", at, filled) + 1
+            inner = end_of(_INDENT, text, begin)
+            if inner - begin <= depth:
+                break
+            at = text.find("\n", filled)
+            at = len(text) if at == -1 else at
+            first = first or inner
+            last = filled + len(text[filled:at].rstrip())
+        if first and is_literal(self._written(_Value(first, last))):
             yield Span(first, last, found.kind)
 
     def _paired(self, start: int, at: int, found: Secrecy) -> Iterator[Span]:
@@ -318,22 +338,6 @@ class _Reader:
                 return
             at = again.end()
 
-    # --- what the text is ---
-
-    @cached_property
-    def _files(self) -> tuple[list[int], list[Syntax]]:
-        starts: list[int] = []
-        kinds: list[Syntax] = []
-        for header in _FILE.finditer(self._text):
-            starts.append(header.start())
-            kinds.append(_syntax_of(header["path"]))
-        return starts, kinds
-
-    def _syntax(self, at: int) -> Syntax:
-        starts, kinds = self._files
-        index = bisect.bisect_right(starts, at) - 1
-        return kinds[index] if index >= 0 else Syntax.UNKNOWN
-
 
 def is_secret(written: str, found: Secrecy) -> bool:
     """Tell whether ``written`` is a secret where its name says that it may be one."""
@@ -347,28 +351,10 @@ def is_secret(written: str, found: Secrecy) -> bool:
             return is_opaque(written)
 
 
-def _argument(text: str, at: int, pattern: re.Pattern[str] = _ARGUMENT) -> _Value | None:
-    found = pattern.match(text, at)
-    return _Value(at, found.end()) if found else None
-
-
-def _indent(line: str) -> str:
-    """Return the sign of a diff and the white space that a line begins with."""
-    sign = line[:1] if line[:1] in ("+", "-") and line[1:2] in ("", " ", "\t") else ""
-    rest = line[len(sign) :]
-    return sign + rest[: len(rest) - len(rest.lstrip(" \t"))]
+def _from(start: int, end: int) -> _Value | None:
+    return _Value(start, end) if end > start else None
 
 
 def end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
     found = pattern.match(text, at)
     return found.end() if found else at
-
-
-def _syntax_of(path: str) -> Syntax:
-    name = path.rpartition("/")[2]
-    extension = name.rpartition(".")[2].lower() if "." in name else ""
-    if _SHELL.fullmatch(extension) or name.startswith(("Dockerfile", "Containerfile", "Makefile")):
-        return Syntax.SHELL
-    if _CONFIG.fullmatch(extension) or name.startswith(".env"):
-        return Syntax.CONFIG
-    return Syntax.CODE if _CODE.fullmatch(extension) else Syntax.UNKNOWN

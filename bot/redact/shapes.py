@@ -184,7 +184,7 @@ SHAPES: tuple[Shape, ...] = (
     _shape(
         "openai key",
         "T3BlbkFJ",
-        r"(?:sk-[A-Za-z0-9_-]{0,180})?[A-Za-z0-9_-]{20}T3BlbkFJ[A-Za-z0-9_-]{20,180}",
+        r"(?:sk-[A-Za-z0-9_-]{20,200}|[A-Za-z0-9_-]{20})T3BlbkFJ[A-Za-z0-9_-]{20,180}",
     ),
     _shape("openai key", "", r"sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{40,255}", _mixed),
     _shape("openrouter key", "sk-or-", r"sk-or-v1-[a-f0-9]{64}"),
@@ -259,7 +259,7 @@ SHAPES: tuple[Shape, ...] = (
 # A token that was cut off with its line keeps too much of itself; what marks a cut is an ellipsis.
 _CUT = re.compile(
     r"(?:gh[pousr]_|github_pat_|gl[a-z]{2,5}-|AKIA|ASIA|AIza|ya29\.|xox[a-z]-|xapp-|[prs]k_(?:live|test)_|sk-|npm_|pypi-"
-    r"|hv[sbr]\.|SG\.|eyJ|gls?a?_|do[opr]_v1_|dp\.[a-z]{2,5}\.|shp[a-z]{2}_|whsec_)[\w.+/=-]{4,300}\Z"
+    r"|hv[sbr]\.|SG\.|eyJ|gls?a?_|do[opr]_v1_|dp\.[a-z]{2,5}\.|shp[a-z]{2}_|whsec_)[\w.+/=-]{4,300}+\Z"
 )
 
 
@@ -271,14 +271,14 @@ SIGNS = (*map(_sign, SHAPES), "…")
 """Patterns of gates: a text in which something is found has one of them."""
 
 
-def _gated() -> Iterator[tuple[Gate, tuple[Shape, ...]]]:
-    """Yield the table in groups. Some ten literal hints are found by comparing many bytes at once."""
-    told = [shape for shape in SHAPES if shape.hints]
-    for first in range(0, len(told), _GROUP):
-        group = tuple(told[first : first + _GROUP])
-        yield Gate(map(_sign, group)), group
-    untold = tuple(shape for shape in SHAPES if not shape.hints)
-    yield Gate(map(_sign, untold)), untold
+def _gated() -> Iterator[tuple[Gate, tuple[int, ...]]]:
+    """Yield the table's places in groups. Some ten literal hints are found by comparing many bytes
+    at once.
+    """
+    told = [place for place, shape in enumerate(SHAPES) if shape.hints]
+    untold = [place for place, shape in enumerate(SHAPES) if not shape.hints]
+    for group in (*(told[at : at + _GROUP] for at in range(0, len(told), _GROUP)), untold):
+        yield Gate(_sign(SHAPES[place]) for place in group), tuple(group)
 
 
 _GROUP = 12
@@ -287,16 +287,9 @@ _GATED = tuple(_gated())
 
 def _possible(text: str) -> list[Shape]:
     """Return the shapes that ``text`` may hold, in the order of the table."""
-    return sorted(
-        (
-            shape
-            for gate, group in _GATED
-            if gate.opens(text)
-            for shape in group
-            if not shape.hints or any(hint in text for hint in shape.hints)
-        ),
-        key=SHAPES.index,
-    )
+    places = sorted(place for gate, group in _GATED if gate.opens(text) for place in group)
+    shapes = (SHAPES[place] for place in places)
+    return [s for s in shapes if not s.hints or any(hint in text for hint in s.hints)]
 
 
 def find(text: str) -> Iterator[Span]:

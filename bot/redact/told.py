@@ -111,7 +111,7 @@ def _changes(text: str, at: int) -> bool:
 
 
 def _key_before(text: str, end: int) -> str:
-    words = text[max(0, end - _LONGEST_KEY) : end].split()
+    words = text[max(0, end - _LONGEST_KEY) : end].rsplit(maxsplit=1)
     return words[-1] if words else ""
 
 

@@ -7,7 +7,8 @@ for they stand in other places in their own right.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import insort
+from collections.abc import Iterator, Sequence
 
 from bot.redact.spans import Span
 from bot.redact.values import searchable
@@ -22,6 +23,10 @@ _PLAIN_WORD = re.compile(r"[a-z]+|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _HEX = frozenset("0123456789abcdefABCDEF")
 _SURELY = 10
 """Characters from which on a run of hexadecimal digits within a longer one is no chance."""
+_LONGEST = 512
+"""Characters of a secret made of words that are looked for."""
+_MOST_ALIKE = 32
+"""Secrets made of words that begin alike and are told from each other."""
 
 
 class Traces:
@@ -30,8 +35,8 @@ class Traces:
     def __init__(self) -> None:
         self._grams: dict[str, str] = {}
         self._chunks: dict[str, str] = {}
-        # Secrets made of words count only whole: by their beginnings, by length.
-        self._lengths: dict[str, set[int]] = {}
+        # Secrets made of words count only whole: by their beginnings, the longest last.
+        self._wholes: dict[str, list[tuple[int, str]]] = {}
 
     def add(self, secret: str, mask: str) -> None:
         """Remember what was masked."""
@@ -43,7 +48,9 @@ class Traces:
             for gram in grams:
                 self._grams.setdefault(gram, mask)
             if not grams:
-                self._lengths.setdefault(chunk[:SHORTEST], set()).add(len(chunk))
+                whole = chunk[:_LONGEST]
+                insort(self._wholes.setdefault(chunk[:SHORTEST], []), (len(whole), whole))
+                self._chunks.setdefault(whole, mask)
 
     def __bool__(self) -> bool:
         return bool(self._chunks)
@@ -77,7 +84,7 @@ class Traces:
             gram = token[at : at + SHORTEST]
             mask = self._grams.get(gram)
             if mask is None:
-                whole = self._whole(token, at, self._lengths.get(gram, ()))
+                whole = self._whole(token, at, self._wholes.get(gram, ()))
                 if whole:
                     yield whole
                 at = whole.end if whole else at + 1
@@ -90,13 +97,20 @@ class Traces:
                 yield Span(start, end, mask)
             at = end
 
-    def _whole(self, token: str, at: int, lengths: Iterable[int]) -> Span | None:
-        if token[max(0, at - 1) : at].isalnum():
+    def _whole(self, token: str, at: int, alike: Sequence[tuple[int, str]]) -> Span | None:
+        """Return the longest of some secrets that stands at ``at``, whole.
+
+        Of one that is very long, and of very many, what begins like them is taken to its end.
+        """
+        if not alike or token[max(0, at - 1) : at].isalnum():
             return None
-        for length in sorted(lengths, reverse=True):
-            mask = self._chunks.get(token[at : at + length])
-            if mask and not token[at + length : at + length + 1].isalnum():
-                return Span(at, at + length, mask)
+        if len(alike) > _MOST_ALIKE:
+            return Span(at, len(token), self._chunks[alike[0][1]])
+        for length, secret in reversed(alike):
+            end = at + length
+            cut = length == _LONGEST
+            if (cut or not token[end : end + 1].isalnum()) and token.startswith(secret, at):
+                return Span(at, len(token) if cut else end, self._chunks[secret])
         return None
 
 

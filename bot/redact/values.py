@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import re
 
+from bot.redact.gate import Gate
+
 # A mask; at the end of a text it may be cut off.
 _MASK = re.compile(r"\[redacted: (?:[a-z0-9.][a-z0-9. ]{0,40}(?: #\d{1,9})?\]|[a-z0-9.# ]{0,50}\Z)")
+_UNICODE = Gate([""])
 _HALF = re.compile("[\ud800-\udfff]")
 # What stands for a mask while a text is searched: no rule takes it for a name, a word or a literal.
 MASKED = "\ue000"
@@ -26,7 +29,7 @@ _PLACEHOLDER = re.compile(
            (?:[-_ .]?(?:it|me|your|my|the|here|real|with|this|own|a|an|in|super|very|secure|secrets?
            |password|passwd|pass|pwd|token|key|api|access|auth|client|private|value|user|username
            |db|database|admin|app|default|example|sample|test|dummy|fake|id|placeholder|later
-           |prod|production|please|set|string|credentials?|invalid|wrong|x+)){0,6}
+           |prod|production|please|set|string|credentials?|invalid|wrong|x++)){0,6}
         |(?:user|username|pass|passwd|passphrase|password|passcode|pwd|pw|secrets?|tokens?|keys?
            |api|auth|bearer|basic|credentials?|client|access|private|admin|root|db|database|login
            |jwt|refresh|csrf|id|value|name|field|input|hash|type|session|cookie|code|hint|text|label)
@@ -68,7 +71,9 @@ _PATH = re.compile(
     r"|[\w-]{1,40}(?:/[\w.-]{1,40})*\.(?:json|pem|key|crt|cer|txt|ya?ml|env|conf|cfg|ini|toml|py|js"
     r"|ts|go|rb|sh|p12|pfx|jks|xml|html|properties)"
 )
-_NUMBER = re.compile(r"[-+]?[\d_,]*\.?\d+(?:e[-+]?\d+)?\s?[%a-zA-Z]{0,7}", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"[-+]?(?:[\d_,]*+\.\d++|[\d_,]*+(?<=\d))(?:e[-+]?\d++)?\s?[%a-zA-Z]{0,7}", re.IGNORECASE
+)
 # A name of several words that ends like a name of a secret: "challengePassword", "db-password".
 _NAMELIKE = re.compile(
     r"[A-Za-z_.-]+?(?:[-_.](?i:password|passwd|passphrase|secret|token|credential|key|pwd)"
@@ -90,11 +95,7 @@ def searchable(text: str) -> str:
     """Return ``text`` at the same length, with its masks and halves of surrogate pairs painted over."""
     if "[redacted: " in text:
         text = _MASK.sub(lambda found: MASKED * len(found[0]), text)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return _HALF.sub("\ufffd", text)
-    return text
+    return text if text.isascii() or _UNICODE.opens(text) else _HALF.sub("\ufffd", text)
 
 
 def is_reference(value: str) -> bool:

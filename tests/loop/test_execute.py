@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -21,6 +22,7 @@ from bot.loop.limits import Limits, StopReason
 from bot.loop.outcome import Answer, Failure, Outcome, Proposal
 from bot.loop.state import Phase
 from bot.loop.stopping import Clock, Stop
+from bot.loop.toolbox import MOST_CHARACTERS, READ_AT_ONCE, Toolbox
 from bot.loop.wire import ResultMessage
 from support.scripted import (
     NOW,
@@ -136,6 +138,15 @@ async def test_a_rejected_answer_is_told_each_problem_on_a_line() -> None:
     ]
 
 
+async def test_a_rejected_answer_is_summed_up_within_bounds() -> None:
+    wrong = turn(answer("apples was found", ("7 pears", ["o" + "9" * 300])))
+    journal = MemoryJournal()
+    await play(ScriptedModel(APPLES, wrong, UNKNOWN), Lookup(), journal=journal)
+    rejected = next(e for e in journal.events if isinstance(e, ToolReturned) and e.tool == "answer")
+    assert rejected.summary.startswith("the answer was rejected: claim 1: o999")
+    assert len(rejected.summary) == 200
+
+
 async def test_a_repeated_call_is_told_where_its_result_stands() -> None:
     model = ScriptedModel(APPLES, APPLES, UNKNOWN)
     await play(model, Lookup())
@@ -240,6 +251,25 @@ def test_a_tool_over_its_time_is_told_what_to_do(loop: VirtualLoop) -> None:
         "Ask for less (a narrower window, one service), or try once more."
     )
     assert returned(journal.events) == [("o1", Status.OK, 2.0), ("o2", Status.ERROR, 10.0)]
+
+
+def test_what_a_tool_brings_after_its_time_reaches_nobody(loop: VirtualLoop) -> None:
+    async def deaf(arguments: LookupArguments, context: CallContext) -> ToolResult:
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(50)
+        await asyncio.sleep(5)
+        return found("late was found")
+
+    pears = turn(called("lookup", {"what": "pears"}))
+    late = turn(answer("late was found", ("late was found", ["o1"])))
+    journal, model = MemoryJournal(), ScriptedModel(APPLES, pears, late, UNKNOWN)
+    outcome = ask(loop, model, Lookup(deaf), stop_in(loop), journal)
+    loop.play(asyncio.sleep(20))
+    assert isinstance(outcome, Answer)
+    assert "o1 is no successful observation" in told(model, 3)[2]
+    assert [status for _, status, _ in returned(journal.events)] == [Status.ERROR] * 2
+    assert not any('"summary":"late was found"' in blob for blob in journal.blobs.values())
+    assert loop.unheard == []
 
 
 def test_a_tools_own_time_may_be_shorter_and_never_longer(loop: VirtualLoop) -> None:
@@ -359,6 +389,21 @@ async def test_a_proposal_says_its_tool_its_arguments_and_after_how_many_steps()
     assert shown.status is Status.OK
 
 
+class MoveArguments(Arguments):
+    day: date
+
+
+class Move(Restart):
+    arguments = MoveArguments  # type: ignore[assignment]
+
+
+async def test_a_proposal_can_be_stored_whatever_its_arguments_are() -> None:
+    move = turn(called("restart", {"day": "2026-11-28"}))
+    outcome = await play(ScriptedModel(move), Move())
+    assert isinstance(outcome, Proposal)
+    assert outcome.arguments == {"day": "2026-11-28"}
+
+
 async def test_the_key_of_a_write_is_the_same_for_the_same_write_of_the_same_question_only() -> (
     None
 ):
@@ -369,3 +414,43 @@ async def test_the_key_of_a_write_is_the_same_for_the_same_write_of_the_same_que
     assert (await proposed(restart('{"service":"web "}'))).key == key
     assert (await proposed(restart('{"service": "ledger"}'))).key != key
     assert (await proposed(restart('{"service": "web"}'), text="y")).key != key
+
+
+# --- a text that takes long to redact ---------------------------------------------------------------
+
+
+class Held:
+    """A redactor that takes as long as the test says."""
+
+    def __init__(self) -> None:
+        self.began = threading.Event()
+        self.free = threading.Event()
+
+    def text(self, text: str) -> str:
+        return text
+
+    def result(self, result: ToolResult) -> ToolResult:
+        if len(result.text) > READ_AT_ONCE:
+            self.began.set()
+            self.free.wait(10)
+        return result
+
+
+async def test_a_stop_is_heard_while_the_largest_text_is_read_for_secrets() -> None:
+    async def crafted(arguments: LookupArguments, context: CallContext) -> ToolResult:
+        return found("password=" * (MOST_CHARACTERS // 9))
+
+    held, stop = Held(), stop_after()
+    tools = Toolbox([Lookup(crafted)], held)
+    model = ScriptedModel(turn(called("lookup")))
+    running = asyncio.create_task(run(asked(), model, tools, Limits(), MemoryJournal(), stop))
+    assert await asyncio.to_thread(held.began.wait, 10)
+
+    stop.abort("U1")
+    outcome = await running
+
+    still_read = not held.free.is_set()
+    held.free.set()
+    assert still_read
+    assert isinstance(outcome, Failure)
+    assert outcome.reason is StopReason.ABORTED

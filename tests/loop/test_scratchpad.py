@@ -24,7 +24,7 @@ from tools.base import Status, ToolResult
 
 CAP = 400
 HEAD = "[o1] ok\n"
-ROOM = CAP - len(HEAD) + 1 - 160
+ROOM = CAP - 170
 TOOLS = toolbox(Lookup())
 
 
@@ -73,8 +73,8 @@ def test_a_failure_says_so_in_its_head() -> None:
 # --- a request that grows too long ----------------------------------------------------------------
 
 
-def step(number: int) -> Step:
-    result = found(f"found {number}\n" + "x" * 3_000)
+def step(number: int, chars: int = 3_000) -> Step:
+    result = found(f"found {number}\n" + "x" * chars)
     observation = Observation(
         id=f"o{number}",
         call_id="c",
@@ -133,6 +133,15 @@ def test_the_oldest_are_cut_to_one_line_until_there_is_room_again(cut: int) -> N
     assert request.tools == TOOLS.specs
 
 
+def test_where_one_old_observation_makes_it_too_long_that_one_alone_is_cut() -> None:
+    pad = Scratchpad.begin(asked(), "m").with_step(step(1, chars=30_000))
+    for number in (2, 3, 4):
+        pad = pad.with_step(step(number))
+    mine, _ = fitted(pad, TOOLS, limits(9_000))
+    assert mine.cut == 1
+    assert shown(pad, 9_000) == [False, True, True, True]
+
+
 def test_the_newest_observation_is_never_cut_and_nothing_is_forgotten() -> None:
     pad, request = fitted(grown(4), TOOLS, limits(1_000))
     assert shown(grown(4), 1_000) == [False, False, False, True]
@@ -163,4 +172,9 @@ def test_the_last_request_says_that_it_is_the_last() -> None:
         True,
         False,
     ]
-    assert [seen.id for seen in assemble(pad, TOOLS, Limits()).seen] == ["o1", "o2"]
+
+
+def test_a_model_that_reads_no_prose_gets_the_question_and_what_was_found_as_data() -> None:
+    request = assemble(grown(2), TOOLS, Limits())
+    assert request.question == asked()
+    assert [seen.id for seen in request.seen] == ["o1", "o2"]

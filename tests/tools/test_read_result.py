@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.base import CallContext, ToolError
-from tools.read_result import PAGE_CHARACTERS, ReadResult, ReadResultArguments, paged
+from tools.base import CallContext, ToolError, paged
+from tools.read_result import ReadResult, ReadResultArguments
 from tools.records import PageRead
 
 NOW = datetime(2026, 11, 29, 2, 14, tzinfo=UTC)
@@ -15,7 +15,7 @@ LONG = "".join(f"line {number} of the diff\n" for number in range(1000))
 
 
 async def _read(observation: str, page: int = 1) -> PageRead:
-    context = CallContext(NOW, {"o1": "short", "o2": LONG})
+    context = CallContext(NOW, {"o1": "short", "o2": LONG}, page_characters=3_500)
     arguments = ReadResultArguments(observation=observation, page=page)
     value = (await ReadResult().run(arguments, context)).value
     assert isinstance(value, PageRead)
@@ -27,7 +27,7 @@ async def test_pages_are_cut_at_line_ends_and_hold_everything() -> None:
     assert first.observation == "o2"
     texts = [(await _read("o2", page)).text for page in range(1, first.pages + 1)]
     assert "".join(texts) == LONG
-    assert all(text.endswith("\n") and len(text) <= PAGE_CHARACTERS for text in texts)
+    assert all(text.endswith("\n") and len(text) <= 3_500 for text in texts)
 
 
 async def test_an_unknown_observation_is_answered_with_those_that_exist() -> None:
