@@ -19,6 +19,8 @@ NEXT_TERM = 0.75
 """Each further term counts so much less: a few telling words beat many common ones."""
 TELLING = 12.0
 """A worth of terms at which the words of the incident count at nearly two thirds."""
+TELLING_KIND = 4.0
+"""The same for the usual words of a kind of failure, of which there are a dozen at most."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class Corpus:
         return self._rarity.get(term, 0.0)
 
 
-def share_of(found: Sequence[Found]) -> float:
-    """The worth of terms (most telling first) as a share of all that words could say."""
+def share_of(found: Sequence[Found], telling: float = TELLING) -> float:
+    """The worth of terms (most telling first) as a share of all that words could say: 0 to 1, nearly
+    two thirds where they are worth ``telling``.
+    """
     total = sum(one.worth * NEXT_TERM**place for place, one in enumerate(found))
-    return 1 - math.exp(-total / TELLING)
+    return 1 - math.exp(-total / telling)

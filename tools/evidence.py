@@ -110,7 +110,7 @@ def change_text(diffs: Sequence[FileDiff]) -> ChangeText:
     inert = [diff for diff in diffs if diff.change.kind in _INERT]
     added = [line for diff in running for line in diff.added_lines]
     removed = [line for diff in running for line in diff.removed_lines]
-    both = _significant(added) & _significant(removed)
+    came, gone = _significant(added), _significant(removed)
     return ChangeText(
         added=_haystack(added),
         removed=_haystack(removed),
@@ -121,8 +121,8 @@ def change_text(diffs: Sequence[FileDiff]) -> ChangeText:
         lines=len(added) + len(removed),
         runs=bool(running),
         risks=_risks(running),
-        added_lines=_significant(added) - both,
-        removed_lines=_significant(removed) - both,
+        added_lines=came - gone,
+        removed_lines=gone - came,
         diffs=tuple(running),
         cut=any(diff.cut for diff in diffs),
     )
@@ -172,8 +172,10 @@ def _risks(diffs: Sequence[FileDiff]) -> tuple[str, ...]:
         risky = _RISKY_KINDS.get(diff.change.kind)
         if risky:
             risks.setdefault(risky, f"{risky} ({path})")
+        if "limits" in risks:  # one is told; looking for more takes most of the time
+            continue
         key = next((m for line in diff.added_lines if (m := _RISKY_KEY.search(line))), None)
         if key:
             name = key.group().strip(" :=\"'")[:40]
-            risks.setdefault("limits", f"sets `{name}` ({path})")
+            risks["limits"] = f"sets `{name}` ({path})"
     return tuple(risks.values())

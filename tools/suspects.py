@@ -10,12 +10,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from types import MappingProxyType
 
 from tools.candidates import RECENT, Candidate, Candidates, Later, gather, links_of, named
 from tools.catalog import Catalog
 from tools.causes import external_cause, kinships_of
-from tools.corpus import Corpus, Found, share_of
+from tools.confidence import CLEARING, confidence_in
+from tools.corpus import TELLING_KIND, Corpus, Found, share_of
 from tools.evidence import names_of, share_undone
 from tools.history import DeployHistory
 from tools.mending import (
@@ -39,31 +39,18 @@ from tools.records import (
 from tools.switches import find_switches
 from tools.symptoms import Term, TermKind, terms_of
 from tools.told_lines import told_lines
+from tools.versions import version_step
 from tools.weights import WEIGHTS, Sign, Weight, points_by_sign
 from tools.wording import clean, span
 
-BY_HOPS = (1.0, 0.95, 0.75, 0.5, 0.35)
-"""Strength of a link by the hops of dependency between the incident's service and the change."""
+BY_HOPS = (1.0, 0.97, 0.9, 0.8, 0.7)
+"""Strength of a link by the hops of dependency between the incident's service and the change: what
+breaks deep down breaks all that stands on it, but there is more of it.
+"""
 DOWNSTREAM = 0.35
 """A service that uses the broken one can only overload it."""
 LATENT = timedelta(hours=48)
 FORGOTTEN = timedelta(days=90)
-WORDS_ENOUGH = 0.8
-"""Points for words below which they may be chance."""
-WORDS_ALONE = 1.6
-"""Points for words that tie an old change to an incident without anything more precise."""
-CLEAR_MARGIN, SOME_MARGIN = 2.0, 0.8
-"""Points ahead of the runner-up for high and for medium confidence."""
-SECONDS: Mapping[Sign, float] = MappingProxyType(
-    {
-        Sign.UNDONE: 0.1,
-        Sign.TAKEN_AWAY: 0.1,
-        Sign.PRECISE: 1.0,
-        Sign.RISKY: 0.6,
-        Sign.KINSHIP: 0.25,
-    }
-)
-"""High confidence needs one of these as well, at so many points: common words may be chance."""
 
 
 async def rank_suspects(
@@ -113,7 +100,7 @@ class _Ranking:
         pairs = [(self._suspect(one), one) for one in self._candidates.chosen]
         pairs.sort(key=lambda pair: _standing(pair[0]))
         suspects = tuple(suspect for suspect, _ in pairs)
-        confidence = self._confidence(suspects)
+        confidence = confidence_in(suspects, self._external)
         ranked = SuspectsRanked(
             asked=self._asked,
             incident=self._incident,
@@ -149,7 +136,7 @@ class _Ranking:
 
     def _cleared(self, suspects: Sequence[Suspect]) -> Iterator[str]:
         for suspect in suspects:
-            cleared = [reason.text for reason in suspect.reasons if reason.name in _CLEARING]
+            cleared = [reason.text for reason in suspect.reasons if reason.name in CLEARING]
             if cleared and suspect.before_onset <= RECENT:
                 before = span(suspect.before_onset)
                 yield f"{named(suspect.deploy)} finished {before} before onset but {cleared[0]}"
@@ -200,9 +187,12 @@ class _Ranking:
             return 0.0, ""
         text = candidate.text
         changed = [one for one in found if text and text.changes(one.term)]
-        shown = ", ".join(f"`{clean(one.term.shown, 40)}`" for one in (changed or found)[:4])
+        told = changed or found
+        shown = _listed([one for one in told if not one.term.beside][:4])
+        together = _listed([one for one in told if one.term.beside][:2])
         where = "changes lines with" if changed else "changes lines beside"
-        return share_of(found), f"{where} {shown}, words of the incident"
+        joined = f" ({together} side by side)" if together else ""
+        return share_of(found), f"{where} {shown or together}, words of the incident{joined}"
 
     def precise(self, candidate: Candidate) -> tuple[float, str]:
         found = [one for one in self._corpus.found(candidate.text) if one.term.precise]
@@ -243,7 +233,7 @@ class _Ranking:
             return 0.0, ""
         kinds = ", ".join(kinship.name for kinship, terms in self._kinships if _any(terms, found))
         shown = ", ".join(f"`{one.term.shown}`" for one in found[:3])
-        return share_of(found), f"touches {shown}: usual in failures of {kinds}"
+        return share_of(found, TELLING_KIND), f"touches {shown}: usual in failures of {kinds}"
 
     def risky(self, candidate: Candidate) -> tuple[float, str]:
         risks = candidate.text.risks if candidate.text else ()
@@ -252,6 +242,14 @@ class _Ranking:
         if not risks:
             return 0.0, ""
         return min(1.0, 0.5 + 0.25 * (len(risks) - 1)), clean("; ".join(risks[:3]), 200)
+
+    def version(self, candidate: Candidate) -> tuple[float, str]:
+        base = candidate.base
+        step = version_step(base.ref, candidate.deploy.ref) if base else None
+        if base is None or step is None:
+            return 0.0, ""
+        versions = f"{clean(base.ref, 40)} → {clean(candidate.deploy.ref, 40)}"
+        return 1.0, f"a new {step} version: {versions}"
 
     def undone(self, candidate: Candidate) -> tuple[float, str]:
         best, words = 0.0, ""
@@ -304,37 +302,6 @@ class _Ranking:
         failed = candidate.deploy.status is DeployStatus.FAILURE
         return (1.0, "the deploy failed") if failed else (0.0, "")
 
-    # --- how sure --------------------------------------------------------------------------------
-
-    def _confidence(self, suspects: Sequence[Suspect]) -> Confidence:
-        if not suspects:
-            return Confidence.NONE
-        first = suspects[0]
-        if self._external and Sign.UNDONE.value not in {reason.name for reason in first.reasons}:
-            return Confidence.NONE
-        margin = first.score - (suspects[1].score if len(suspects) > 1 else 0.0)
-        points = {reason.name: reason.score for reason in first.reasons}
-        linked = Sign.SERVICE.value in points
-        told = (
-            Sign.UNDONE.value in points
-            or Sign.TAKEN_AWAY.value in points
-            or points.get(Sign.WORDS.value, 0.0) >= WORDS_ENOUGH
-        )
-        recent = first.before_onset <= RECENT
-        if not recent:
-            told = told and (
-                not points.keys().isdisjoint(_TYING)
-                or points.get(Sign.WORDS.value, 0.0) >= WORDS_ALONE
-            )
-        if not (told or (linked and recent)) or points.keys() & _CLEARING:
-            return Confidence.NONE
-        seconded = any(points.get(sign.value, 0.0) >= least for sign, least in SECONDS.items())
-        if linked and told and seconded and margin >= CLEAR_MARGIN:
-            return Confidence.HIGH
-        if linked and told and margin >= SOME_MARGIN:
-            return Confidence.MEDIUM
-        return Confidence.LOW
-
 
 _SIGNS: Mapping[Sign, Callable[[_Ranking, Candidate], tuple[float, str]]] = {
     Sign.SERVICE: _Ranking.service,
@@ -345,19 +312,13 @@ _SIGNS: Mapping[Sign, Callable[[_Ranking, Candidate], tuple[float, str]]] = {
     Sign.BROUGHT: _Ranking.brought,
     Sign.KINSHIP: _Ranking.kinship,
     Sign.RISKY: _Ranking.risky,
+    Sign.VERSION: _Ranking.version,
     Sign.UNDONE: _Ranking.undone,
     Sign.RESOLVED: _Ranking.resolved,
     Sign.HARMLESS: _Ranking.harmless,
     Sign.SAME: _Ranking.same,
     Sign.FAILED: _Ranking.failed,
 }
-
-
-_TYING = frozenset(
-    sign.value for sign in (Sign.UNDONE, Sign.TAKEN_AWAY, Sign.PRECISE, Sign.BROUGHT)
-)
-"""What ties even an old change to an incident."""
-_CLEARING = frozenset({Sign.HARMLESS.value, Sign.SAME.value})
 
 
 def _ends(
@@ -383,6 +344,10 @@ def _undone(candidate: Candidate, later: Later) -> float:
     if candidate.text is None or later.text is None:
         return 0.0
     return share_undone(candidate.text, later.text)
+
+
+def _listed(found: Sequence[Found]) -> str:
+    return ", ".join(f"`{clean(one.term.shown, 40)}`" for one in found)
 
 
 def _any(terms: Sequence[Term], found: Sequence[Found]) -> bool:

@@ -1,8 +1,8 @@
 """What an incident says, as terms that can be looked for in changed lines and paths.
 
-Owns taking a text apart into quoted phrases, identifiers and plain words, and finding such a term in
-other text at the bounds of words (also inside ``CamelCase`` and ``snake_case``). Knows no incident,
-deploy or diff.
+Owns taking a text apart into quoted phrases, identifiers, pairs of words and plain words, and finding
+such a term in other text at the bounds of words (also inside ``CamelCase`` and ``snake_case``). Knows
+no incident, deploy or diff.
 """
 
 from __future__ import annotations
@@ -11,9 +11,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
+from itertools import islice, pairwise
 
 HITS_COUNTED = 60
 """More occurrences than this in one text say no more."""
+PAIRS_SOUGHT = 60
+"""Of a text; an incident that takes more words to tell has said it before."""
 
 _QUOTED = re.compile(r"`([^`\n]{2,160})`|\"([^\"\n]{2,160})\"|(?<!\w)'([^'\n]{2,160})'(?!\w)")
 _MESSAGE = re.compile(
@@ -39,6 +43,7 @@ _IDENTIFIER = re.compile(
     r")(?![\w+])"
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z]{2,}")
+_TOKEN = re.compile(r"[A-Za-z]+|[^\sA-Za-z]")
 _PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _TIMES = re.compile(r"\b\d{1,2}:\d{2}(?::\d{2})?\b|\b\d{4}-\d{2}-\d{2}\b|\bUTC\b")
 
@@ -73,6 +78,7 @@ class TermKind(StrEnum):
 
     QUOTED = "quoted"
     IDENTIFIER = "identifier"
+    PAIR = "pair"
     PIECE = "piece"
     WORD = "word"
 
@@ -80,6 +86,7 @@ class TermKind(StrEnum):
 _WEIGHTS = {
     TermKind.QUOTED: 3.0,
     TermKind.IDENTIFIER: 2.5,
+    TermKind.PAIR: 3.0,
     TermKind.PIECE: 1.2,
     TermKind.WORD: 1.0,
 }
@@ -89,13 +96,15 @@ _WEIGHTS = {
 class Term:
     """A term as the incident spells it, and ``needle``, the lower-case text to look for.
 
-    ``whole`` terms must end where a word ends; the others are stems.
+    ``whole`` terms must end where a word ends; the others are stems. ``beside`` is the stem of the
+    word that must follow at once: ``entity too`` is in ``RequestEntityTooLarge`` and ``entity_too``.
     """
 
     shown: str
     needle: str
     kind: TermKind
     whole: bool
+    beside: str = ""
 
     @property
     def weight(self) -> float:
@@ -104,6 +113,11 @@ class Term:
     @property
     def precise(self) -> bool:
         return self.kind in (TermKind.QUOTED, TermKind.IDENTIFIER)
+
+    @cached_property
+    def pair(self) -> re.Pattern[str]:
+        """Both words of a pair in lower-case text, written as one name or as two words."""
+        return re.compile(f"{re.escape(self.needle)}[a-z]{{0,4}}[ _./-]?{re.escape(self.beside)}")
 
 
 def stem(word: str) -> str:
@@ -135,7 +149,7 @@ def terms_of(text: str, leave_out: Iterable[str] = ()) -> tuple[Term, ...]:
     for message in _MESSAGE.finditer(text):
         _add_runs(found, message[1].strip())
     for name in sorted(leave_out, key=len, reverse=True):
-        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", " ", text, flags=re.IGNORECASE)
+        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", " . ", text, flags=re.IGNORECASE)
     identifiers = [match.group() for match in _IDENTIFIER.finditer(text)]
     for identifier in identifiers:
         common = _ANYWHERE.fullmatch(identifier)
@@ -148,7 +162,26 @@ def terms_of(text: str, leave_out: Iterable[str] = ()) -> tuple[Term, ...]:
     for word in _WORD.findall(text):
         if len(word) >= 4 and word.lower() not in _COMMON:
             _add(found, word, TermKind.WORD)
-    return tuple(sorted(found.values(), key=lambda term: list(TermKind).index(term.kind)))
+    terms = [*found.values(), *_pairs(text)]
+    return tuple(sorted(terms, key=lambda term: list(TermKind).index(term.kind)))
+
+
+def _pairs(text: str) -> tuple[Term, ...]:
+    """Words that stand side by side: together they say more than both alone."""
+    words = _TOKEN.findall(text)
+    pairs: dict[tuple[str, str], Term] = {}
+    for one, next_one in pairwise(words):
+        if _telling(one) and _telling(next_one):
+            stems = stem(one), stem(next_one)
+            term = Term(f"{one} {next_one}", stems[0], TermKind.PAIR, whole=False, beside=stems[1])
+            pairs.setdefault(stems, term)
+        if len(pairs) == PAIRS_SOUGHT:
+            break
+    return tuple(pairs.values())
+
+
+def _telling(word: str) -> bool:
+    return len(word) >= 3 and word.isalpha() and word.lower() not in _COMMON
 
 
 def _add_runs(found: dict[str, Term], phrase: str) -> None:
@@ -181,12 +214,21 @@ class Haystack:
 
     def count(self, term: Term) -> int:
         """How often the term occurs at the bounds of words, at most ``HITS_COUNTED``."""
+        if term.beside:
+            return self._count_pairs(term)
         hits = 0
         at = self.lower.find(term.needle)
         while at >= 0 and hits < HITS_COUNTED:
             hits += self._bounded(at, at + len(term.needle), whole=term.whole)
             at = self.lower.find(term.needle, at + 1)
         return hits
+
+    def _count_pairs(self, term: Term) -> int:
+        if term.beside not in self.lower:
+            return 0
+        found = (match.span() for match in term.pair.finditer(self.lower))
+        hits = (None for start, end in found if self._bounded(start, end, whole=False))
+        return sum(1 for _ in islice(hits, HITS_COUNTED))
 
     def _bounded(self, start: int, end: int, *, whole: bool) -> bool:
         before = self.text[start - 1 : start]

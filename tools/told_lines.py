@@ -32,7 +32,9 @@ def told_lines(text: ChangeText | None, found: Sequence[Found]) -> tuple[ToldLin
     """The lines that hold the most of what was found, the most telling first; no two the same."""
     if text is None:
         return ()
-    sought = [one for one in found if text.changes(one.term)][:TERMS_SOUGHT]
+    # A pair's words are sought on their own: a line must not count the same words twice.
+    alone = (one for one in found if not one.term.beside)
+    sought = [one for one in alone if text.changes(one.term)][:TERMS_SOUGHT]
     scored = [
         (score, -at, line)
         for at, line in enumerate(islice(_lines(text), LINES_READ))

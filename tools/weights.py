@@ -19,6 +19,7 @@ class Sign(StrEnum):
     BROUGHT = "brought in"
     KINSHIP = "kind of failure"
     RISKY = "risky change"
+    VERSION = "new version"
     UNDONE = "undone afterwards"
     RESOLVED = "resolved by a later deploy"
     HARMLESS = "documentation or tests only"
@@ -44,6 +45,7 @@ WEIGHTS: tuple[Weight, ...] = (
     Weight(Sign.BROUGHT, 1.0, "an error message that is new came with what raises it"),
     Weight(Sign.KINSHIP, 1.0, "some kinds of failure have usual causes"),
     Weight(Sign.RISKY, 0.7, "timeouts, limits, migrations and the like break in production only"),
+    Weight(Sign.VERSION, 0.3, "a patch version promises to break nobody, a greater step does not"),
     Weight(Sign.UNDONE, 3.0, "people take back what they believe was the cause"),
     Weight(Sign.RESOLVED, 1.5, "the incident ended with a deploy that works on the same lines"),
     Weight(Sign.HARMLESS, -4.0, "documentation and tests do not run in production"),

@@ -255,3 +255,26 @@ async def test_the_lines_that_speak_the_incidents_words_are_shown(shop: Shop) ->
         ("removes", "app.py"),
     ]
     assert result.lines[0].text == "return post('/charges', timeout=0.5)"
+
+
+async def test_words_that_stand_together_in_the_incident_and_in_the_code_beat_the_same_words_apart(
+    shop: Shop,
+) -> None:
+    shop.release("payments", 10, 3 * HOUR, {"form.py": SLOW + "raise RequestEntityTooLarge\n"})
+    apart = "entity = load()\nrequest = entity.send(large=True)\n"
+    shop.release("checkout", 11, 5 * MINUTE, {"form.py": SLOW + apart})
+    shop.incidents[-1]["summary"] = "long forms get 413 Request Entity Too Large"
+    result = await ranked(shop.open())
+    assert _order(result)[:2] == [10, 11]
+    assert "`Request Entity`" in _why(result)
+    assert "`Request Entity`" not in _why(result, 1)
+
+
+async def test_a_step_of_more_than_a_patch_speaks_for_a_deploy(shop: Shop) -> None:
+    shop.release("payments", 9, 90 * DAY, {"a.py": "a = 1\n"}, ref="v1.4.8")
+    shop.release("payments", 10, 2 * HOUR, {"a.py": "b = 1\n"}, ref="v1.4.9")
+    shop.release("payments", 11, HOUR, {"a.py": "c = 1\n"}, ref="v1.5.0")
+    result = await ranked(shop.open())
+    why = {one.deploy.number: str(one.reasons) for one in result.suspects}
+    assert "a new minor version: v1.4.9 → v1.5.0" in why[11]
+    assert "version" not in why[10]

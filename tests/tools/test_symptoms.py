@@ -3,7 +3,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.symptoms import Haystack, Term, TermKind, plain_words, stem, terms_of
+from tools.symptoms import (
+    HITS_COUNTED,
+    PAIRS_SOUGHT,
+    Haystack,
+    Term,
+    TermKind,
+    plain_words,
+    stem,
+    terms_of,
+)
 
 
 def _shown(text: str, kind: TermKind) -> set[str]:
@@ -43,7 +52,9 @@ def test_an_apostrophe_is_no_quotation() -> None:
 
 def test_names_of_services_say_where_and_not_what() -> None:
     shown = {term.shown for term in terms_of("checkout loses carts", ["checkout"])}
-    assert shown == {"loses", "carts"}
+    assert shown == {"loses", "carts", "loses carts"}
+    said = {term.shown for term in terms_of("carts of checkout vanish", ["checkout"])}
+    assert said == {"carts", "vanish"}
 
 
 def test_runs_of_a_quoted_message_are_looked_for_as_well() -> None:
@@ -67,6 +78,29 @@ def test_words_are_found_inside_camel_and_snake_case_but_not_inside_other_words(
     assert text.count(_term("content")) == 3
     assert Haystack.of("catalog log blog_log").count(_term("log", whole=True)) == 2
     assert Haystack.of("maxsize=4040 status 404").count(_term("404", whole=True)) == 1
+
+
+def _pair(text: str) -> Term:
+    (pair,) = (term for term in terms_of(text) if term.kind is TermKind.PAIR)
+    return pair
+
+
+def test_two_words_side_by_side_are_found_however_code_joins_them() -> None:
+    pair = _pair("refused by the URL schemes")
+    joined = Haystack.of("UrlSchemeUnknown url_scheme urlScheme url-scheme 'url scheme' URLSCHEME")
+    assert joined.count(pair) == 6
+    assert Haystack.of("url of a scheme; scheme_url; curl schemes; url\nscheme").count(pair) == 0
+    assert Haystack.of("url_scheme " * 200).count(pair) == HITS_COUNTED
+
+
+def test_words_are_no_pair_over_a_full_stop_or_a_word_that_says_nothing() -> None:
+    assert _shown("The body is small. Surveys of participants", TermKind.PAIR) == set()
+    assert _shown("answers 413 Request Entity Too Large", TermKind.PAIR) == {"Request Entity"}
+
+
+def test_a_long_incident_is_not_searched_for_all_its_pairs() -> None:
+    long = " ".join(f"{one}{two}ord" for one in "bcdfghjklm" for two in "aeiouwxy" * 2)
+    assert len(_shown(long, TermKind.PAIR)) <= PAIRS_SOUGHT
 
 
 def test_letters_that_grow_when_lowered_keep_positions_right() -> None:
