@@ -45,6 +45,11 @@ async def erase_run(root: Path, wanted: str, *, as_json: bool) -> int:
     shown = question if len(question) <= _QUESTION_CHARS else f"{question[:_QUESTION_CHARS]}…"
     say(f'Erased run {run.id} ("{shown}"): {_parts(erased)}.')
     say("Its trace link leads nowhere now. What was posted elsewhere, as in Slack, stays.")
+    if not erased.log_emptied:
+        say(
+            "Another process was reading the store, so parts of the run are still in the file's "
+            "write-ahead log. `oncall-bot serve` tries again by itself; else erase any other run."
+        )
     for fork in forks:
         say(f"A fork of it is kept, with the same steps: oncall-bot erase {fork}")
     return 0

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from bot.cli_input import BAD_USE
 from bot.config import Settings, load
 from bot.loop import compare as comparing
 from bot.loop.journal import Event, MemoryJournal
@@ -32,8 +33,6 @@ from bot.showing import find_run
 from bot.slack.bindings import scope_for
 from bot.terminal import exit_code, reply_lines, say, warn
 from bot.wiring import http_client, links, open_store, workbench
-
-MISSING = 2
 
 
 async def replay_run(root: Path, wanted: str, *, as_json: bool) -> int:
@@ -69,7 +68,7 @@ async def fork_run(root: Path, wanted: str, step: int, model: str, *, as_json: b
             chosen = adapter(named[model], client, clock)
         else:
             warn(f"there is no model {model!r}; there are: {', '.join([*named, RULES])}")
-            return MISSING
+            return BAD_USE
         journal = MemoryJournal()
         stop = Stop(clock, clock.monotonic() + settings.limits.deadline_seconds)
         try:
@@ -84,7 +83,7 @@ async def fork_run(root: Path, wanted: str, step: int, model: str, *, as_json: b
             )
         except ValueError as error:
             warn(str(error))
-            return MISSING
+            return BAD_USE
         kept = await _keep(store, run, journal, settings)
         link = links(root, settings).trace(kept.id)
     _show(kept, outcome, link, as_json=as_json)

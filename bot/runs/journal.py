@@ -26,8 +26,9 @@ from bot.loop.journal import (
 )
 from bot.runs.errors import StoreError
 from bot.runs.records import RunState
+from bot.runs.rows import OUTCOME
 from bot.runs.schema import BLOBS, EVENTS, RUNS
-from bot.runs.store import OUTCOME, Store
+from bot.runs.store import Store
 from bot.runs.writer import Cursor, Prepared
 
 PACKING = 1

@@ -31,12 +31,42 @@ class ReplyState(StrEnum):
 
 @dataclass(frozen=True)
 class Reply:
-    """The one reply of a run (M23). ``marker`` goes out with the post, so that it can be found."""
+    """The one reply of a run (M23). ``marker`` goes out with the post, so that it can be found.
+
+    ``may_be_out``: the intent is an earlier one, so a post may have gone out already.
+    """
 
     state: ReplyState
     marker: str
     intent_at: datetime
     reference: str | None = None
+    may_be_out: bool = True
+
+
+@dataclass(frozen=True)
+class EarlyStop:
+    """A stop of what is not there, or not yet: ``key`` names the message or its thread.
+
+    ``at`` is when it was made, on the clock of the surface; ``by`` is who made it, ``name`` how
+    people call them. ``of_all``: it counts whoever asks; otherwise for their own question only.
+    """
+
+    key: str
+    by: str
+    name: str
+    at: datetime
+    of_all: bool
+
+
+@dataclass(frozen=True)
+class Heeds:
+    """Which earlier stops are meant for a question: under one of ``keys``, made after it (``since``,
+    on the clock of the surface), by somebody who may stop all or by the ``asker``.
+    """
+
+    keys: tuple[str, ...]
+    asker: str
+    since: datetime
 
 
 @dataclass(frozen=True)
@@ -45,7 +75,7 @@ class Ask:
 
     ``origin_key`` names the message for all time ("slack:T1:C1:1700000000.000100"), ``seen_keys``
     the deliveries of it (event ids), where it is delivered again by itself. ``address`` is what the
-    surface needs to reply after a crash.
+    surface needs to reply after a crash. ``heeds``: stops that may have been heard before it.
     """
 
     origin_key: str
@@ -55,6 +85,7 @@ class Ask:
     address: Mapping[str, str]
     thread: tuple[str, ...] = ()
     seen_keys: tuple[str, ...] = ()
+    heeds: Heeds | None = None
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 """Every revision in ``migrations/versions``, oldest first."""
 HEAD = REVISIONS[-1]
 
@@ -132,4 +132,15 @@ FEEDBACK = Table(
     Column("by", String(100), primary_key=True),
     Column("useful", Boolean, nullable=False),
     Column("at", UtcDateTime, nullable=False),
+)
+
+EARLY_STOPS = Table(
+    "early_stops",
+    METADATA,
+    Column("key", String(300), primary_key=True),
+    Column("by", String(100), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("of_all", Boolean, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Index("early_stops_by_time", "at"),
 )

@@ -184,7 +184,7 @@ class RunService:
             run = new_run(
                 ask, self._redactor(), self._workspace, self._owner.name, self._clock.now()
             )
-            if not await self._store.accept(run, ask.seen_keys):
+            if not await self._store.accept(run, ask.seen_keys, ask.heeds):
                 return Duplicate(await self._store.find(*keys))
             self._dispatch(run)
             return Accepted(run)
@@ -253,6 +253,7 @@ class RunService:
         """
         if self._closing:
             return ()
+        await self._store.empty_log()
         found = await self._store.unfinished(tuple(self._surfaces))
         left = tuple(
             run

@@ -10,20 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import (
     URL,
-    Row,
     Select,
-    and_,
     case,
     delete,
     event,
+    false,
     insert,
     or_,
     select,
@@ -33,31 +31,34 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.loop.journal import FencedError
-from bot.loop.outcome import Outcome
-from bot.runs.closing import interrupted
+from bot.runs.early import keep, stopped_before
 from bot.runs.errors import StoreError, in_words
 from bot.runs.migrate import BUSY_SECONDS
-from bot.runs.records import Reply, ReplyState, RunRecord, RunState
+from bot.runs.records import EarlyStop, Heeds, ReplyState, RunRecord, RunState
+from bot.runs.rows import record, runs
 from bot.runs.schema import BLOBS, EVENTS, FEEDBACK, INTAKE, REPLIES, RUNS
 from bot.runs.writer import Writer
 
-OF_ANOTHER_VERSION = "It was stored by another version of the bot and cannot be shown."
-OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
-
 SEEN_FOR: Final = timedelta(hours=24)
 """How long a delivery is remembered; Slack sends one again within the hour."""
-
-_REPLY = tuple(column.label(f"reply_{column.name}") for column in REPLIES.c if column.name != "run")
+LOG_TRIES: Final = 5
+LOG_SECONDS: Final = 0.1
+"""Between two tries of an erasure to empty the write-ahead log: most readers are quick."""
 
 
 @dataclass(frozen=True)
 class Erased:
-    """How much of a run there was."""
+    """How much of a run there was.
+
+    ``log_emptied``: no byte of it is left in the write-ahead log either. Where another process was
+    reading just then, some are, until the next start or look for unfinished runs that finds no reader.
+    """
 
     events: int
     blobs: int
     replies: int
     feedback: int
+    log_emptied: bool
 
 
 class Store:
@@ -106,8 +107,13 @@ class Store:
 
     # --- intake --------------------------------------------------------------------------------
 
-    async def accept(self, run: RunRecord, seen_keys: Sequence[str]) -> bool:
-        """Store the run, unless it or one of its deliveries is known. One transaction (M23)."""
+    async def accept(
+        self, run: RunRecord, seen_keys: Sequence[str], heeds: Heeds | None = None
+    ) -> bool:
+        """Store the run, unless it or one of its deliveries is known. One transaction (M23).
+
+        A stop that came before it is its own from the first (M25).
+        """
         try:
             async with self.transaction() as connection:
                 await connection.execute(
@@ -125,6 +131,7 @@ class Store:
                         owner=run.owner,
                         epoch=0,
                         length=0,
+                        abort_requested_by=stopped_before(heeds) if heeds else None,
                         input_tokens=0,
                         output_tokens=0,
                     )
@@ -143,35 +150,27 @@ class Store:
             return False
         return True
 
-    async def also_known_as(self, run: str, key: str, at: datetime) -> None:
-        """Let ``find`` lead from one more key (a debug thread's root) to the run."""
-        try:
-            async with self.transaction() as connection:
-                await _note(connection, (key,), at, run)
-        except IntegrityError:
-            return
-
     # --- reading -------------------------------------------------------------------------------
 
     async def run(self, run: str) -> RunRecord | None:
-        return await self._one(_runs().where(RUNS.c.id == run))
+        return await self._one(runs().where(RUNS.c.id == run))
 
     async def find(self, *keys: str) -> RunRecord | None:
         """The run of one of these keys: its origin key, or a delivery of the last day."""
         known = select(INTAKE.c.run).where(INTAKE.c.key.in_(keys))
         return await self._one(
-            _runs().where(or_(RUNS.c.origin_key.in_(keys), RUNS.c.id.in_(known))).limit(1)
+            runs().where(or_(RUNS.c.origin_key.in_(keys), RUNS.c.id.in_(known))).limit(1)
         )
 
     async def recent(self, limit: int) -> tuple[RunRecord, ...]:
         """The newest runs, newest first."""
-        return await self._all(_runs().order_by(RUNS.c.id.desc()).limit(limit))
+        return await self._all(runs().order_by(RUNS.c.id.desc()).limit(limit))
 
     async def unfinished(self, surfaces: Sequence[str]) -> tuple[RunRecord, ...]:
         """Runs of these surfaces without an outcome or without a reply, oldest first."""
         settled = (ReplyState.POSTED.value, ReplyState.GONE.value)
         return await self._all(
-            _runs()
+            runs()
             .where(RUNS.c.surface.in_(surfaces))
             .where(
                 or_(
@@ -221,6 +220,14 @@ class Store:
             )
         return await self.run(run)
 
+    async def stop_early(self, stop: EarlyStop, now: datetime) -> None:
+        """Keep a stop whose run is not there. Look for it once more afterwards (M25).
+
+        A question that was committed before did not see the stop; each one after it does.
+        """
+        async with self.transaction() as connection:
+            await keep(connection, stop, now)
+
     async def aborts(self) -> Mapping[str, str]:
         """Who asked to stop which run, of all runs that have not ended, by their ids."""
         going_on = (RunState.ACCEPTED.value, RunState.RUNNING.value)  # so that the index serves
@@ -231,8 +238,18 @@ class Store:
             rows = (await connection.execute(query)).all()
         return {row.id: row.abort_requested_by for row in rows}
 
-    async def remember(self, run: RunRecord, news: Mapping[str, str]) -> None:
-        """Add to the run's address, for the one who takes it over. Raises ``FencedError``."""
+    async def still_owns(self, run: RunRecord) -> None:
+        """Raises ``FencedError`` if another owner has the run."""
+        async with self.transaction() as connection:
+            await _fence(connection, run)
+
+    async def remember(
+        self, run: RunRecord, news: Mapping[str, str], keys: Sequence[str], at: datetime
+    ) -> None:
+        """Add to the run's address, for the one who takes it over; ``find`` leads from ``keys`` to it.
+
+        One transaction. Raises ``FencedError``.
+        """
         async with self.transaction() as connection:
             await _fence(connection, run)
             query = select(RUNS.c.address).where(RUNS.c.id == run.id)
@@ -240,13 +257,18 @@ class Store:
             await connection.execute(
                 update(RUNS).where(RUNS.c.id == run.id).values(address={**address, **news})
             )
+            await _note(connection, keys, at, run.id)
 
     async def intend_reply(self, run: RunRecord, marker: str, at: datetime) -> RunRecord:
-        """Note, before the post, that it is about to go out. Raises ``FencedError``."""
+        """Note, before the post, that it is about to go out. Raises ``FencedError``.
+
+        The reply ``may_be_out`` if that was noted before: no clock is asked, as one can be set back.
+        """
         async with self.transaction() as connection:
             await _fence(connection, run)
             known = await connection.execute(select(REPLIES.c.run).where(REPLIES.c.run == run.id))
-            if known.first() is None:
+            is_first = known.first() is None
+            if is_first:
                 await connection.execute(
                     insert(REPLIES).values(
                         run=run.id, state=ReplyState.INTENDED.value, marker=marker, intent_at=at
@@ -255,7 +277,9 @@ class Store:
         stored = await self.run(run.id)
         if stored is None:
             raise FencedError(f"run {run.id} was erased")
-        return stored
+        if stored.reply is None or not is_first:
+            return stored
+        return replace(stored, reply=replace(stored.reply, may_be_out=False))
 
     async def settle_reply(self, run: str, state: ReplyState, reference: str | None) -> None:
         """Note how the post went."""
@@ -269,16 +293,44 @@ class Store:
     async def erase(self, run: str) -> Erased | None:
         """Delete a run with all that it has, also its bytes in the file. ``None`` if there is none."""
         async with self.transaction() as connection:
-            counts = [
+            events, blobs, replies, feedback = [
                 (await connection.execute(delete(table).where(table.c.run == run))).rowcount
                 for table in (EVENTS, BLOBS, REPLIES, FEEDBACK)
             ]
             erased = await connection.execute(delete(RUNS).where(RUNS.c.id == run))
-        if erased.rowcount == 0:
-            return None
-        async with self.reading() as connection:  # out of the write-ahead log too
-            await connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        return Erased(*counts)
+            if erased.rowcount == 0:
+                return None
+            left = await _left_in_log(connection)
+            await connection.exec_driver_sql(f"PRAGMA user_version={left + 1}")
+        is_empty = await self.empty_log()
+        for _ in range(LOG_TRIES):
+            if is_empty:
+                break
+            await asyncio.sleep(LOG_SECONDS)
+            is_empty = await self.empty_log()
+        return Erased(events, blobs, replies, feedback, log_emptied=is_empty)
+
+    async def empty_log(self) -> bool:
+        """Take what was erased out of the write-ahead log too; whether none of it is there any more.
+
+        Somebody who reads just now keeps it. Nobody is made to wait: call it again later. The count
+        in ``user_version`` says, also after a crash, that there is something to do.
+        """
+        async with self.reading() as connection:
+            left = await _left_in_log(connection)
+            if not left:
+                return True
+            await connection.exec_driver_sql("PRAGMA busy_timeout=0")
+            emptying = await connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+            is_busy = bool(emptying.one()[0])
+            await connection.exec_driver_sql(_patient())
+        if is_busy:
+            return False
+        async with self.transaction() as connection:
+            await connection.execute(delete(INTAKE).where(false()))  # takes the lock
+            if await _left_in_log(connection) == left:  # nothing was erased meanwhile
+                await connection.exec_driver_sql("PRAGMA user_version=0")
+        return True
 
     async def forks(self, run: str) -> tuple[str, ...]:
         """The ids of the runs that were forked from it, oldest first."""
@@ -307,17 +359,26 @@ class Store:
     async def _all(self, query: Select[Any]) -> tuple[RunRecord, ...]:
         async with self.reading() as connection:
             rows = (await connection.execute(query)).all()
-        return tuple(_record(row) for row in rows)
+        return tuple(record(row) for row in rows)
 
 
 def _set_up(connection: Any, record: object) -> None:
     """What SQLite wants to be told on every new connection."""
     del record
     cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
+    cursor.execute(_patient())
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA secure_delete=ON")
     cursor.close()
+
+
+def _patient() -> str:
+    return f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}"
+
+
+async def _left_in_log(connection: AsyncConnection) -> int:
+    """How many runs were erased since the write-ahead log was last known to hold none of them."""
+    return int((await connection.exec_driver_sql("PRAGMA user_version")).scalar_one())
 
 
 async def _note(
@@ -336,51 +397,3 @@ async def _fence(connection: AsyncConnection, run: RunRecord) -> None:
     )
     if held.rowcount == 0:
         raise FencedError(f"run {run.id} has another owner")
-
-
-def _runs() -> Select[Any]:
-    return select(RUNS, *_REPLY).select_from(
-        RUNS.outerjoin(REPLIES, and_(REPLIES.c.run == RUNS.c.id))
-    )
-
-
-def _record(row: Row[Any]) -> RunRecord:
-    reply = None
-    if row.reply_state is not None:
-        reply = Reply(
-            state=ReplyState(row.reply_state),
-            marker=row.reply_marker,
-            intent_at=row.reply_intent_at,
-            reference=row.reply_reference,
-        )
-    return RunRecord(
-        id=row.id,
-        origin_key=row.origin_key,
-        surface=row.surface,
-        address=row.address,
-        workspace=row.workspace,
-        question=row.question,
-        thread=tuple(row.thread),
-        asked_at=row.asked_at,
-        accepted_at=row.accepted_at,
-        state=RunState(row.state),
-        epoch=row.epoch,
-        owner=row.owner,
-        claimed_at=row.claimed_at,
-        deadline_at=row.deadline_at,
-        abort_requested_by=row.abort_requested_by,
-        model=row.model,
-        outcome=_outcome(row.outcome, row.model) if row.outcome else None,
-        ended_at=row.ended_at,
-        input_tokens=row.input_tokens,
-        output_tokens=row.output_tokens,
-        reply=reply,
-    )
-
-
-def _outcome(text: str, model: str | None) -> Outcome:
-    """One that another version stored, and this one cannot read, must not hide all other runs."""
-    try:
-        return OUTCOME.validate_json(text)
-    except ValidationError:
-        return interrupted((), model or "none", OF_ANOTHER_VERSION, "Ask again.")

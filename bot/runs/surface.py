@@ -50,8 +50,8 @@ class Surface(Protocol):
     async def reply(self, run: RunRecord, outcome: Outcome) -> Posted | Gone:
         """Post the one reply (M23).
 
-        The intent is recorded before. When it was recorded by an earlier owner
-        (``run.reply.intent_at`` lies before ``run.claimed_at``) a post may be out already: look for
+        The intent is recorded before. When an earlier try recorded it (``run.reply.may_be_out``), a
+        post may be out already: look for
         ``run.reply.marker`` first. Raising leaves the reply open: it is tried again later, and
         ever more seldom. ``NotPostedError`` says why in words for the log.
         """

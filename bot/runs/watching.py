@@ -2,7 +2,8 @@
 
 Owns the looking: one query for all runs, and none while nothing is at work. What a stop does to a
 run is the service's. Without it the owner would hear of a stop only at its run's next event, and a
-run inside a slow call would go on until that is over.
+run inside a slow call would go on until that is over. So nothing ends it while runs are at work:
+what fails is logged, and it looks again, less often for as long as it goes on failing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from bot.runs.store import Store
 
 LOOK_SECONDS = 0.5
 """Between two looks: what is left of the second is for the stop itself."""
+LONGEST_PAUSE = 4.0
+"""Between two looks that fail."""
 
 _log = structlog.get_logger(__name__)
 
@@ -48,10 +51,17 @@ class AbortWatch:
             await asyncio.wait({self._task})
 
     async def _look(self) -> None:
+        pause = LOOK_SECONDS
         while self._at_work():
-            await self._sleep(LOOK_SECONDS)
-            try:
-                for run, by in (await self._store.aborts()).items():
-                    self._heard(run, by)
-            except StoreError as error:  # the runs themselves will say so; a stop may come later
-                _log.warning("aborts_unread", why=str(error))
+            await self._sleep(pause)
+            (failure,) = await asyncio.gather(self._pass_on(), return_exceptions=True)
+            if failure is None:
+                pause = LOOK_SECONDS
+            else:
+                pause = min(pause * 2, LONGEST_PAUSE)
+                trace = None if isinstance(failure, StoreError) else failure
+                _log.error("aborts_unread", why=str(failure), again_in=pause, exc_info=trace)
+
+    async def _pass_on(self) -> None:
+        for run, by in (await self._store.aborts()).items():
+            self._heard(run, by)

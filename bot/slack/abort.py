@@ -1,7 +1,9 @@
 """Stopping: a stop emoji, "@oncall stop", Slack's own stop button (M25).
 
-Owns which run is meant and whose stop counts. Nothing waits here behind other work: the stop goes
-straight to the run, and the run's own reply says that it was stopped, by whom and what was found.
+Owns which run is meant. Whose stop counts is ``stop_rights.py``'s. Nothing waits here behind other
+work: the stop goes straight to the run, and the run's own reply says that it was stopped, by whom and
+what was found. Slack gives no order, so a stop may also come before its question: it is kept until
+then.
 """
 
 from __future__ import annotations
@@ -10,35 +12,27 @@ import asyncio
 import re
 from collections.abc import Awaitable, Collection, Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from datetime import UTC, datetime
+from typing import TypeAlias, assert_never
 
 import structlog
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.runs.records import RunRecord, RunState
+from bot.runs.records import EarlyStop, RunRecord, RunState
 from bot.runs.service import Aborting, RunService
-from bot.slack.access import Allowed, Denied, Ignored, Why, may_ask
 from bot.slack.address import DEBUG_CHANNEL, DEBUG_TS, SURFACE, Address
 from bot.slack.calls import Make, Ok, Web
-from bot.slack.events import Reacted, SessionStopped
+from bot.slack.events import Reacted, Said, SessionStopped
 from bot.slack.identity import Identity
-from bot.slack.people import People, Person
+from bot.slack.people import People
 from bot.slack.settings import SlackSettings
+from bot.slack.stop_rights import THE_ASKER, By, NotAllowed, StopRights
 from bot.slack.tasks import Tasks
 
 _log = structlog.get_logger(__name__)
 
-LOOKUP_SECONDS = 5.0
-NAME_SECONDS = 0.3
-"""How long the asker's own stop waits for the asker's name."""
 WHISPER_SECONDS = 30.0
 """A whisper may come twice: only they see it, and they may have missed the first."""
-NOT_YOURS = (
-    "I go on: only the one who asked, and the people who were named for it, can stop this question."
-)
-WHO_MAY = "I go on: Slack does not tell me who else may stop this question. The one who asked can."
-NO_MEMBER = "I go on: only members of this workspace can stop me."
-STRANGE = "I go on: I could not find out who you are. Try again in a minute."
 _STOP_WORDS = re.compile(
     r"(?:please\s+)?(?:stop|abort|cancel|halt)(?:\s+(?:it|that|this|now|please))*[\s.!]*",
     re.IGNORECASE,
@@ -51,26 +45,42 @@ class Taking:
 
     channel: str
     root: str
+    user: str
     task: asyncio.Task[None]
 
 
 @dataclass(frozen=True)
 class _At:
-    """Where somebody stopped something, so where they are told that they may not."""
+    """Where somebody stopped something, so where they are told that they may not.
+
+    ``ts`` is the thread; ``None``: at the channel's root.
+    """
 
     channel: str
-    ts: str
+    ts: str | None
     user: str
 
 
 @dataclass(frozen=True)
-class _By:
-    name: str
+class Stopped:
+    """What was meant was found, and stopped if they may; ``left`` is also at work there."""
+
+    left: tuple[RunRecord, ...] = ()
 
 
 @dataclass(frozen=True)
-class _NotAllowed:
-    why: str
+class NothingRuns:
+    pass
+
+
+@dataclass(frozen=True)
+class WhichOne:
+    """Several are at work, and it is not plain which one is meant; none was stopped."""
+
+    runs: tuple[RunRecord, ...]
+
+
+Meant: TypeAlias = Stopped | NothingRuns | WhichOne
 
 
 def is_stop(text: str, emojis: Collection[str]) -> bool:
@@ -97,6 +107,7 @@ class Stops:
         self._settings = settings
         self._tasks = tasks
         self._at_work = at_work
+        self._rights = StopRights(identity, web, people, settings)
 
     async def reaction(self, reacted: Reacted) -> None:
         """Only the question and the debug thread's root mean a run; the bot's own emoji none."""
@@ -105,27 +116,56 @@ class Stops:
         if reacted.user == self._identity.bot_user:
             return
         key = self._identity.key(reacted.channel, reacted.ts)
-        at = _At(reacted.channel, reacted.ts, reacted.user)
         await self._taken([taking for k in (key, pointed(key)) if (taking := self._at_work.get(k))])
-        run = await self._service.find(key)
-        if run is not None and run.surface == SURFACE and self._is_target(run, reacted):
-            await self._stop(run, at)
+        if not await self._stop_at(reacted, key):
+            await self._keep(key, reacted.user, reacted.at)
+            await self._stop_at(reacted, key)  # it may have come meanwhile
 
     async def session(self, stopped: SessionStopped) -> None:
-        await self.thread(stopped.channel, stopped.thread_ts, stopped.user)
+        await self._stop_thread(_At(stopped.channel, stopped.thread_ts, stopped.user), None)
 
-    async def thread(self, channel: str, thread_ts: str, user: str) -> bool:
+    async def words(self, said: Said) -> Meant:
+        """Stop what "@oncall stop" means: what runs in its thread, or else in its channel.
+
+        A question that was asked after it is never meant, also when the words are delivered again.
+        """
+        if said.root == said.ts:
+            return await self._in_channel(said)
+        at = _At(said.channel, said.root, said.user)
+        found = await self._stop_thread(at, said.ts)
+        await self._keep(in_thread(self._identity.key(said.channel, said.root)), said.user, said.ts)
+        found = await self._stop_running(at, said.ts) or found
+        return Stopped() if found else NothingRuns()
+
+    async def _in_channel(self, said: Said) -> Meant:
+        """Their own question if they have one at work there, else the only one there is."""
+        theirs = [t for t in self._at_work.values() if t.user == said.user]
+        await self._taken([t for t in theirs if t.channel == said.channel])
+        running = await self._running_in(said)
+        own = [run for run in running if Address.of(run).user == said.user]
+        if len(own) != 1:
+            await self._taken([t for t in self._at_work.values() if t.channel == said.channel])
+            running = await self._running_in(said)
+            own = [run for run in running if Address.of(run).user == said.user]
+        meant = own if len(own) == 1 else running
+        if not meant:
+            return NothingRuns()
+        if len(meant) > 1:
+            return WhichOne(tuple(meant))
+        await self._stop(meant[0], _At(said.channel, None, said.user))
+        return Stopped(tuple(run for run in running if run.id != meant[0].id))
+
+    async def _stop_thread(self, at: _At, before: str | None) -> bool:
         """Stop what runs in a thread; whether there was anything.
 
         What is being taken just now is waited for, after what runs already was stopped.
         """
-        at = _At(channel, thread_ts, user)
-        found = await self._stop_running(at)
-        taking = [t for t in self._at_work.values() if (t.channel, t.root) == (channel, thread_ts)]
+        found = await self._stop_running(at, before)
+        taking = [t for t in self._at_work.values() if (t.channel, t.root) == (at.channel, at.ts)]
         if not taking:
             return found
         await self._taken(taking)
-        return await self._stop_running(at) or found
+        return await self._stop_running(at, before) or found
 
     async def _taken(self, taking: Collection[Taking]) -> None:
         """Wait for them. Raises what one of them raised: its question, and so this stop, come again."""
@@ -135,42 +175,73 @@ class Stops:
                 if not task.cancelled() and (error := task.exception()):
                     raise error
 
-    async def _stop_running(self, at: _At) -> bool:
-        running = [
-            run
-            for run in await self._service.store.unfinished((SURFACE,))
-            if run.state is not RunState.ENDED and _is_in(run, at.channel, at.ts)
-        ]
+    async def _stop_at(self, reacted: Reacted, key: str) -> bool:
+        """Stop the runs that the message stands for; whether one of them was at work."""
+        at = _At(reacted.channel, reacted.ts, reacted.user)
+        runs = [await self._service.find(k) for k in (key, pointed(key))]
+        meant = {run.id: run for run in runs if run is not None and _is_target(run, reacted)}
+        for run in meant.values():
+            await self._stop(run, at)
+        return any(run.state is not RunState.ENDED for run in meant.values())
+
+    async def _stop_running(self, at: _At, before: str | None) -> bool:
+        running = [run for run in await self._running(before) if _is_in(run, at)]
         for run in running:
             await self._stop(run, at)
         return bool(running)
 
-    def _is_target(self, run: RunRecord, reacted: Reacted) -> bool:
-        where = Address.of(run)
-        at = (reacted.channel, reacted.ts)
-        debug = (run.address.get(DEBUG_CHANNEL), run.address.get(DEBUG_TS))
-        return at in {(where.channel, where.ts), debug}
+    async def _running_in(self, said: Said) -> list[RunRecord]:
+        return [
+            run for run in await self._running(said.ts) if Address.of(run).channel == said.channel
+        ]
+
+    async def _running(self, before: str | None) -> list[RunRecord]:
+        """What is at work, or waits, and was asked before the message of this ts."""
+        return [
+            run
+            for run in await self._service.store.unfinished((SURFACE,))
+            if run.state is not RunState.ENDED
+            and (before is None or float(Address.of(run).ts) < float(before))
+        ]
+
+    async def _keep(self, key: str, user: str, ts: str) -> None:
+        """Its question may be on its way: the stop waits for it, if it can count for one."""
+        match await self._rights.of_anyone(user):
+            case By(name=name):
+                of_all = True
+            case NotAllowed():  # unless it turns out to be their own question
+                known = self._people.known(user)
+                name, of_all = known.name if known else THE_ASKER, False
+            case None:
+                return
+        at = datetime.fromtimestamp(float(ts), UTC)
+        stop = EarlyStop(key, user, name, at, of_all=of_all)
+        await self._service.store.stop_early(stop, self._web.clock.now())
 
     async def _stop(self, run: RunRecord, at: _At) -> None:
         if run.state is RunState.ENDED:
             return
-        match await self._who(run, at.user):
-            case _By(name=name):
+        match await self._rights.who(at.user, Address.of(run).user):
+            case By(name=name):
                 match await self._service.abort(run.id, name):
                     case Aborting():
                         _log.info("stopped", run=run.id, user=at.user)
                     case _:
                         _log.info("stop_came_late", run=run.id, user=at.user)
-            case _NotAllowed(why=why):
+            case NotAllowed(why=why):
                 _log.info("stop_not_allowed", run=run.id, user=at.user, why=why)
                 await self._refuse(run, at, why)
             case None:
                 _log.info("stop_ignored", run=run.id, user=at.user)
+            case who:
+                assert_never(who)
 
     async def _refuse(self, run: RunRecord, at: _At, why: str) -> None:
         """Told to the one who tried, and to nobody else; once a run, also over restarts."""
         where = Address.of(run)
-        if at.channel == where.channel:  # the emoji may stand on a question inside a thread
+        if (
+            at.ts is not None and at.channel == where.channel
+        ):  # the emoji may stand on a question inside a thread
             at = _At(where.channel, where.thread_ts, at.user)
         key = f"slack:refused-stop:{run.id}:{at.user}"
         if await self._service.store.first_seen((key,), self._web.clock.now()):
@@ -181,41 +252,15 @@ class Stops:
         if not isinstance(called, Ok):
             _log.info("refused_stop_not_told", user=at.user, why=str(called))
 
-    async def _who(self, run: RunRecord, user: str) -> _By | _NotAllowed | None:
-        """Whose stop it is, or why it does not count; ``None`` for bots, who are told nothing."""
-        if user == Address.of(run).user:
-            person = await self._people.person(user, NAME_SECONDS)
-            return _By(person.name if person else "the asker")
-        match may_ask(self._identity.homes, (), await self._people.person(user, LOOKUP_SECONDS)):
-            case Allowed(person=member):
-                if self._settings.stop_by == "everyone":
-                    return _By(member.name)
-                return await self._by_group(member)
-            case Denied(why=Why.STRANGE):
-                return _NotAllowed(STRANGE)
-            case Denied():
-                return _NotAllowed(NO_MEMBER)
-            case Ignored():
-                return None
-            case verdict:
-                assert_never(verdict)
-
-    async def _by_group(self, member: Person) -> _By | _NotAllowed:
-        group = self._settings.stop_group
-        if not group:
-            return _NotAllowed(NOT_YOURS)
-        match await self._web.persist(_members(self._web, group), LOOKUP_SECONDS):
-            case Ok(data=data):
-                is_in = member.id in data.get("users", ())
-                return _By(member.name) if is_in else _NotAllowed(NOT_YOURS)
-            case trouble:
-                _log.warning("stop_group_unknown", group=group, why=str(trouble))
-                return _NotAllowed(WHO_MAY)
-
 
 def pointed(key: str) -> str:
     """The key of a question that somebody asked by pointing at the message with this key."""
     return f"{key}:pointed"
+
+
+def in_thread(key: str) -> str:
+    """The key of all that is asked in the thread whose root has this key."""
+    return f"{key}:thread"
 
 
 def _only_to(web: Web, at: _At, words: str) -> Make:
@@ -227,10 +272,17 @@ def _only_to(web: Web, at: _At, words: str) -> Make:
     return post
 
 
-def _is_in(run: RunRecord, channel: str, thread_ts: str) -> bool:
+def _is_target(run: RunRecord, reacted: Reacted) -> bool:
     where = Address.of(run)
-    return (where.channel, where.thread_ts) == (channel, thread_ts)
+    at = (reacted.channel, reacted.ts)
+    return run.surface == SURFACE and at in {(where.channel, where.ts), _debug_root(run)}
 
 
-def _members(web: Web, group: str) -> Make:
-    return lambda: web.client.usergroups_users_list(usergroup=group)
+def _is_in(run: RunRecord, at: _At) -> bool:
+    """Whether it answers into that thread, or thinks there."""
+    where = Address.of(run)
+    return (at.channel, at.ts) in {(where.channel, where.thread_ts), _debug_root(run)}
+
+
+def _debug_root(run: RunRecord) -> tuple[str | None, str | None]:
+    return run.address.get(DEBUG_CHANNEL), run.address.get(DEBUG_TS)

@@ -63,6 +63,16 @@ def may_ask(homes: frozenset[str], teams: Sequence[str], person: Person | None) 
     return Allowed(person)
 
 
+def is_ours(homes: frozenset[str], person: Person | None) -> bool:
+    """Whether somebody who reads a channel may read all there is: a member, or a bot.
+
+    Nobody reads with an account that was closed. ``person`` is ``None`` where Slack did not say.
+    """
+    if person is not None and person.is_deleted:
+        return True
+    return isinstance(may_ask(homes, (), person), Allowed | Ignored)
+
+
 def may_ask_here(allowed: Sequence[str], channel: str, name: str | None) -> bool:
     """By id or by name pattern. An empty list allows every channel that the bot was invited to."""
     return not allowed or any(

@@ -27,6 +27,7 @@ from bot.loop.stopping import Clock
 from bot.runs.links import Links
 from bot.runs.service import RunService
 from bot.slack.abort import Stops, Taking
+from bot.slack.audience import Audience
 from bot.slack.calls import Limited, Ok, Refused, Sleep, Unknown, Web
 from bot.slack.channels import Channels
 from bot.slack.client import library_log, web_client
@@ -116,11 +117,14 @@ class SlackApp:
         self._requests = requests
         self._seconds = seconds
         self._tasks = Tasks()
+        self._people = People(web)
+        self._audience = Audience(web, self._people, identity)
         self._socket: Socket | None = None
         self.surface = SlackSurface(
             web=web,
             identity=identity,
             channels=channels,
+            audience=self._audience,
             links=links,
             settings=settings,
             tasks=self._tasks,
@@ -130,7 +134,7 @@ class SlackApp:
         """Open the surface and take questions. Raises ``SlackSetupError``."""
         self.surface.open(service)
         service.add_surface(self.surface)
-        people = People(self._web)
+        people = self._people
         at_work: dict[str, Taking] = {}
         self.surface.progress.is_busy = lambda: len(at_work) > BUSY_AT
         stops = Stops(
@@ -157,6 +161,7 @@ class SlackApp:
             intake=intake,
             stops=stops,
             channels=self._channels,
+            audience=self._audience,
             joining=Joining(self._web, self._channels, self._settings, self._tasks),
             feedback=FeedbackClicks(service.store, self.identity, self._web, people, self._tasks),
             tasks=self._tasks,
@@ -203,6 +208,8 @@ class SlackApp:
         found = self._channels.find(self._settings.debug_channel)
         channel = found and await self._channels.sure(found.id, LOAD_SECONDS, SURE_SECONDS)
         if channel is None or channel.is_shared:
+            return False
+        if not await self._audience.is_ours(channel.id, LOAD_SECONDS):
             return False
         client = self._web.client
         called = await self._web.once(

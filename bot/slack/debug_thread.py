@@ -34,6 +34,7 @@ from bot.loop.outcome import Answer, Failure, Outcome, Proposal, plain
 from bot.runs.records import RunRecord
 from bot.slack.access import may_be_shown
 from bot.slack.address import DEBUG_CHANNEL, DEBUG_TS, Address
+from bot.slack.audience import Audience
 from bot.slack.calls import Limited, Ok, Refused, Unknown, Web
 from bot.slack.channels import Channel, Channels
 from bot.slack.fixes import fix_for
@@ -48,7 +49,7 @@ GAP_SECONDS = 1.0
 """Between two messages of ours in one channel: Slack allows one a second."""
 LOOKUP_SECONDS = 10.0
 SURE_SECONDS = 60.0
-"""How old Slack's word may be on who reads the debug channel; an event says it sooner."""
+"""How old Slack's word may be on who reads a channel; for some changes an event says it sooner."""
 _MAX_THOUGHT = 1_200
 _MAX_LINE = 300
 
@@ -71,6 +72,7 @@ class DebugThreads:
         web: Web,
         tasks: Tasks,
         channels: Channels,
+        audience: Audience,
         settings: SlackSettings,
         head: Callable[[RunRecord], str],
     ) -> None:
@@ -78,6 +80,7 @@ class DebugThreads:
         self._web = web
         self._tasks = tasks
         self._channels = channels
+        self._audience = audience
         self._settings = settings
         self._head = head
         self._threads: dict[str, _Thread] = {}
@@ -122,9 +125,11 @@ class DebugThreads:
     async def _channel_for(self, run: RunRecord) -> Channel | None:
         """Where this run may be shown, in the public debug channel or in the private one.
 
-        ``None`` also where Slack does not say who can read it.
+        ``None`` also where Slack does not say who can read it. No event says that a channel was made
+        private or public, so Slack is asked again for both.
         """
-        asked_in = await self._channels.channel(Address.of(run).channel, LOOKUP_SECONDS)
+        asked_at = Address.of(run).channel
+        asked_in = await self._channels.sure(asked_at, LOOKUP_SECONDS, SURE_SECONDS)
         names = (self._settings.debug_channel, self._settings.private_debug_channel)
         for name in names:
             found = self._channels.find(name) if name else None
@@ -136,7 +141,9 @@ class DebugThreads:
                 continue
             if not private_only and (asked_in is None or asked_in.is_private):
                 continue
-            if may_be_shown(asked_in, debug=debug):
+            if may_be_shown(asked_in, debug=debug) and await self._audience.is_ours(
+                debug.id, LOOKUP_SECONDS
+            ):
                 return debug
         return None
 

@@ -22,7 +22,8 @@ class Said:
 
     ``delivery`` is the event's id. ``shared`` is Slack's word on whether people of other
     organisations are in the channel, where it says so. ``text`` is mrkdwn as it came. ``pointed``:
-    somebody pointed at another's message, whose ts it is.
+    somebody pointed at another's message, whose ts it is. ``asked_at`` is the ts of the asking
+    itself: the message's, or that of the click.
     """
 
     delivery: str
@@ -34,6 +35,7 @@ class Said:
     teams: tuple[str, ...]
     direct: bool
     shared: bool | None
+    asked_at: str
     pointed: bool = False
 
     @property
@@ -44,12 +46,13 @@ class Said:
 
 @dataclass(frozen=True)
 class Reacted:
-    """Somebody put an emoji on a message. ``name`` is without a skin tone."""
+    """Somebody put an emoji on a message. ``name`` is without a skin tone, ``at`` a ts."""
 
     channel: str
     ts: str
     user: str
     name: str
+    at: str
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ def said(body: Mapping[str, Any]) -> Said | None:
         teams=tuple(str(team) for team in teams if team),
         direct=event.get("channel_type") == "im",
         shared=body.get("is_ext_shared_channel"),
+        asked_at=str(event["ts"]),
     )
 
 
@@ -102,6 +106,7 @@ def pointed_at(body: Mapping[str, Any]) -> Said:
         teams=tuple(str(team) for team in (user.get("team_id"),) if team),
         direct=str(body["channel"]["id"]).startswith("D"),
         shared=None,
+        asked_at=str(body.get("action_ts") or body["message_ts"]),
         pointed=True,
     )
 
@@ -117,6 +122,7 @@ def reacted(body: Mapping[str, Any]) -> Reacted | None:
         ts=str(item["ts"]),
         user=str(event.get("user", "")),
         name=str(event.get("reaction", "")).split("::")[0],
+        at=str(event.get("event_ts") or item["ts"]),
     )
 
 

@@ -8,27 +8,46 @@ when it raises, the event is not acknowledged and Slack sends it again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import assert_never
 
 import structlog
 
 from bot.loop.question import MAX_QUESTION
-from bot.runs.records import Ask
+from bot.runs.records import Ask, Heeds, RunRecord
 from bot.runs.service import Accepted, Closing, Duplicate, QueueFull, RunService
-from bot.slack.abort import Stops, Taking, is_stop, pointed
+from bot.slack.abort import (
+    NothingRuns,
+    Stopped,
+    Stops,
+    Taking,
+    WhichOne,
+    in_thread,
+    is_stop,
+    pointed,
+)
 from bot.slack.access import Allowed, Denied, Ignored, Verdict, Why, may_ask, may_ask_here, sentence
 from bot.slack.address import SURFACE, Address
+from bot.slack.at_work import AtWork, left_at_work, which_one
 from bot.slack.bindings import Unsure, scope_of
 from bot.slack.calls import Web
 from bot.slack.channels import Channels
 from bot.slack.events import Said
 from bot.slack.identity import Identity
-from bot.slack.notices import BUSY, CLOSING, NO_MEMBER, NOTHING_RUNS, Notices, help_text
+from bot.slack.notices import (
+    BUSY,
+    CLOSING,
+    NO_MEMBER,
+    NOTHING_RUNS,
+    NOTHING_RUNS_HERE,
+    Notices,
+    help_text,
+)
 from bot.slack.people import People
 from bot.slack.progress import Progress
 from bot.slack.reading import plain_text
+from bot.slack.rendering import Message
 from bot.slack.settings import SlackSettings
 from bot.slack.tasks import Tasks
 from bot.slack.thread import earlier_messages
@@ -90,7 +109,7 @@ class Intake:
             task = self._tasks.start(self._take(said, key), f"intake {key}")
             self._deliveries[key] = task
             if not self._is_stop(self._text(said)):  # stops wait for questions, not for stops
-                self._at_work[key] = Taking(said.channel, said.root, task)
+                self._at_work[key] = Taking(said.channel, said.root, said.user, task)
             task.add_done_callback(lambda _: self._taken(key))
         await asyncio.shield(task)
 
@@ -168,9 +187,26 @@ class Intake:
 
     async def _stop(self, said: Said, keys: tuple[str, ...]) -> None:
         """Stop first: a delivery that comes again after a crash must still find its stop undone."""
-        stopped = await self._stops.thread(said.channel, said.root, said.user)
-        if await self._service.store.first_seen(keys, self._now()) and not stopped:
-            self._notices.post(said, NOTHING_RUNS)
+        emoji = self._settings.stop_emojis[0]
+        told: str | Message
+        match await self._stops.words(said):
+            case Stopped(left=left):
+                told = left_at_work(self._listed(left), emoji) if left else ""
+            case WhichOne(runs=runs):
+                told = which_one(self._listed(runs), emoji)
+            case NothingRuns():
+                told = NOTHING_RUNS_HERE if said.root == said.ts else NOTHING_RUNS
+            case meant:
+                assert_never(meant)
+        if await self._service.store.first_seen(keys, self._now()) and told:
+            self._notices.post(said, told)
+
+    def _listed(self, runs: Sequence[RunRecord]) -> list[AtWork]:
+        places = [(run.question, Address.of(run)) for run in runs]
+        return [
+            AtWork(question, self._identity.permalink(at.channel, at.ts, at.thread_ts))
+            for question, at in places
+        ]
 
     async def _ask(self, said: Said, keys: tuple[str, ...], text: str) -> None:
         """The commit. A thread that cannot be read in time is left out."""
@@ -183,14 +219,12 @@ class Intake:
                 address=self._address(said).stored(),
                 thread=await earlier_messages(self._web, self._people, said),
                 seen_keys=keys[1:],
+                heeds=self._heeds(said),
             )
         )
         match taken:
             case Accepted(run=run):
                 self._progress.begin(run)
-                if said.pointed:
-                    stop_key = self._identity.key(said.channel, said.ts)
-                    await self._service.store.also_known_as(run.id, stop_key, self._now())
             case Duplicate():
                 return
             case QueueFull():
@@ -199,6 +233,12 @@ class Intake:
                 await self._tell(said, keys, CLOSING)
             case _:
                 assert_never(taken)
+
+    def _heeds(self, said: Said) -> Heeds:
+        """The stops that are meant for it, should they have been delivered sooner."""
+        message = self._identity.key(said.channel, said.ts)
+        thread = in_thread(self._identity.key(said.channel, said.root))
+        return Heeds((message, thread), said.user, at_its_own_time(said.asked_at))
 
     def _address(self, said: Said) -> Address:
         known = self._channels.known(said.channel)

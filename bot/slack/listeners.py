@@ -13,6 +13,7 @@ import structlog
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from bot.slack.abort import Stops
+from bot.slack.audience import Audience
 from bot.slack.buttons import NOT_USEFUL, USEFUL, clicked
 from bot.slack.channels import Channels
 from bot.slack.events import pointed_at, reacted, said, session_stopped
@@ -42,6 +43,7 @@ class Heard:
     intake: Intake
     stops: Stops
     channels: Channels
+    audience: Audience
     joining: Joining
     feedback: FeedbackClicks
     tasks: Tasks
@@ -77,6 +79,7 @@ def listen(bolt: AsyncApp, to: Heard) -> None:
 
     async def on_member_joined(event: Body) -> None:
         channel = str(event.get("channel", ""))
+        to.audience.doubt(channel)
         if event.get("user") == to.identity.bot_user:
             to.joining.invited(channel)
         elif event.get("team") not in to.identity.homes:

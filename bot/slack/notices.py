@@ -10,7 +10,7 @@ from bot.runs.surface import Gone, NotPostedError, Posted
 from bot.slack.calls import Ok, Web
 from bot.slack.events import Said
 from bot.slack.identity import Identity
-from bot.slack.rendering import notice
+from bot.slack.rendering import Message, notice
 from bot.slack.reply import Mark, Place, Poster
 from bot.slack.tasks import Tasks
 
@@ -25,6 +25,7 @@ NO_MEMBER = (
     "Type `/invite @oncall` in it and ask again."
 )
 NOTHING_RUNS = "Nothing is running in this thread, so there is nothing to stop."
+NOTHING_RUNS_HERE = "Nothing is running here, so there is nothing to stop."
 
 
 def help_text(stop_emoji: str) -> str:
@@ -45,8 +46,9 @@ class Notices:
         self._tasks = tasks
         self._identity = identity
 
-    def post(self, said: Said, words: str) -> None:
-        self._tasks.start(self._post(said, words), f"notice {said.channel} {said.ts}")
+    def post(self, said: Said, told: str | Message) -> None:
+        message = notice(told) if isinstance(told, str) else told
+        self._tasks.start(self._post(said, message), f"notice {said.channel} {said.ts}")
 
     def post_directly(self, said: Said, words: str) -> None:
         """As a direct message: the bot cannot write where it was asked."""
@@ -64,12 +66,12 @@ class Notices:
             case trouble:
                 _log.warning("notice_not_posted", user=user, why=str(trouble))
 
-    async def _post(self, said: Said, words: str) -> None:
+    async def _post(self, said: Said, message: Message) -> None:
         key = self._identity.key(said.channel, said.ts)
         mark = Mark(run="", marker=hashlib.sha256(key.encode()).hexdigest()[:16])
         try:
             done = await self._poster.post_once(
-                Place(said.channel, said.root, said.ts), notice(words), mark
+                Place(said.channel, said.root, said.ts), message, mark
             )
         except NotPostedError as error:
             _log.warning("notice_not_posted", channel=said.channel, why=str(error))

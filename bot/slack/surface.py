@@ -13,9 +13,10 @@ from bot.runs.service import RunService
 from bot.runs.store import Store
 from bot.runs.surface import Gone, Posted
 from bot.slack.address import DEBUG_CHANNEL, DEBUG_TS, SURFACE, Address
+from bot.slack.audience import Audience
 from bot.slack.bindings import Only, scope_of
 from bot.slack.calls import Web
-from bot.slack.channels import Channels
+from bot.slack.channels import FRESH_SECONDS, Channels
 from bot.slack.debug_thread import DebugThreads, head
 from bot.slack.identity import Identity
 from bot.slack.progress import Progress
@@ -26,6 +27,8 @@ from bot.slack.tasks import Tasks
 
 GIVE_UP_AFTER = timedelta(hours=1)
 """How long a reply that Slack refuses is tried; the trace keeps it anyway."""
+LOOKUP_SECONDS = 5.0
+"""How long a reply waits for Slack to say who reads it."""
 
 
 class SlackSurface:
@@ -40,13 +43,14 @@ class SlackSurface:
         web: Web,
         identity: Identity,
         channels: Channels,
+        audience: Audience,
         links: Links,
         settings: SlackSettings,
         tasks: Tasks,
     ) -> None:
         self.poster = Poster(web, tasks)
         self.progress = Progress(web, tasks)
-        self._debug = DebugThreads(web, tasks, channels, settings, self._head)
+        self._debug = DebugThreads(web, tasks, channels, audience, settings, self._head)
         self._web = web
         self._identity = identity
         self._channels = channels
@@ -73,12 +77,11 @@ class SlackSurface:
 
     async def reply(self, run: RunRecord, outcome: Outcome) -> Posted | Gone:
         where = Address.of(run)
-        known = self._channels.known(where.channel)
         reply = _intended(run)
         scope = scope_of(self._settings.bindings, where)
 
         async def still_ours() -> None:
-            await self._store.remember(run, {})
+            await self._store.still_owns(run)
 
         done: Posted | Gone
         try:
@@ -88,11 +91,11 @@ class SlackSurface:
                     outcome,
                     run.seconds,
                     self._links.trace(run.id),
-                    outsiders=where.shared or (known is not None and known.is_shared),
+                    outsiders=await self._outsiders(where),
                     note=scope.sentence() if isinstance(scope, Only) else "",
                 ),
                 Mark(run.id, reply.marker),
-                may_be_out=run.claimed_at is not None and reply.intent_at < run.claimed_at,
+                may_be_out=reply.may_be_out,
                 still_ours=still_ours,
             )
         except RefusedPostError as error:
@@ -103,6 +106,13 @@ class SlackSurface:
         self._debug.end(run)
         return done
 
+    async def _outsiders(self, where: Address) -> bool:
+        """Whether others than ours read the reply; they may have come since the question (M26)."""
+        if where.shared or where.direct:
+            return where.shared
+        channel = await self._channels.sure(where.channel, LOOKUP_SECONDS, FRESH_SECONDS)
+        return channel is None or channel.is_shared
+
     def _head(self, run: RunRecord) -> str:
         where = Address.of(run)
         permalink = self._identity.permalink(where.channel, where.ts, where.thread_ts)
@@ -110,9 +120,8 @@ class SlackSurface:
 
     async def _remember(self, run: RunRecord, news: Mapping[str, str]) -> None:
         """Keep where the debug thread is, and let a stop emoji on its root lead to the run."""
-        await self._store.remember(run, news)
         key = self._identity.key(news[DEBUG_CHANNEL], news[DEBUG_TS])
-        await self._store.also_known_as(run.id, key, self._web.clock.now())
+        await self._store.remember(run, news, (key,), self._web.clock.now())
 
     @property
     def _store(self) -> Store:

@@ -52,3 +52,15 @@ async def test_each_event_is_noted_once_and_shown_in_order() -> None:
     await feed.catch_up(5)
     await feed.close(0)
     assert shown.events == notes.events == events(4)
+
+
+async def test_logs_and_metrics_hear_at_once_while_slack_is_slow_to_show() -> None:
+    notes = Notes()
+    feed = Feed(never, never, notes.note)
+    for event in events(3):
+        feed.put(event)
+    async with asyncio.timeout(5):
+        while notes.events != events(3):
+            await asyncio.sleep(0)
+    await feed.close(0)
+    assert notes.events == events(3)

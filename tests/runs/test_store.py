@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,10 +20,11 @@ from bot.loop.wire import Usage
 from bot.runs.errors import StoreError
 from bot.runs.ids import new_run_id
 from bot.runs.journal import StoreJournal
+from bot.runs.migrate import prepare
 from bot.runs.records import ReplyState, RunRecord, RunState
 from bot.runs.store import SEEN_FOR, Store
 from bot.runs.writer import Prepared
-from runs.bench import new_run, opened
+from runs.bench import Channel, new_run, opened, serving
 from support.scripted import NOW, asked, turn
 
 STARTED = RunStarted(question=asked(), limits=Limits(), model="scripted", prompt="p", tools="t")
@@ -79,7 +81,9 @@ async def test_a_run_is_found_by_its_message_its_delivery_and_its_debug_thread(
     async with opened(database) as store:
         run = new_run("m1")
         await store.accept(run, ("event-1",))
-        await store.also_known_as(run.id, "debug-root", NOW)
+        owned = await store.claim(run, "one", NOW, DEADLINE)
+        assert owned is not None
+        await store.remember(owned, {"debug_root": "1700.2"}, ("debug-root",), NOW)
         for key in ("m1", "event-1", "debug-root"):
             found = await store.find(key)
             assert found is not None
@@ -123,7 +127,9 @@ async def test_a_stale_owner_is_fenced_off_and_leaves_nothing_behind(database: P
         with pytest.raises(FencedError):
             await store.intend_reply(stale, "mark", NOW)
         with pytest.raises(FencedError):
-            await store.remember(stale, {"root": "1"})
+            await store.remember(stale, {"root": "1"}, ("root",), NOW)
+        with pytest.raises(FencedError):
+            await store.still_owns(stale)
         assert rows(database, "events") == rows(database, "blobs") == rows(database, "replies") == 0
 
 
@@ -210,12 +216,57 @@ async def test_erasing_a_run_deletes_all_that_it_has_and_nothing_of_others(datab
             assert rows(database, table) == 1, table
 
 
+def in_files(database: Path, words: bytes) -> bool:
+    return any(words in file.read_bytes() for file in database.parent.glob(f"{database.name}*"))
+
+
+async def test_bytes_that_a_reader_holds_are_said_to_be_left_and_go_at_the_next_look(
+    database: Path,
+) -> None:
+    """By whichever process looks next; the one that erased need not live to see it."""
+    prepare(database)
+    with closing(sqlite3.connect(database, isolation_level=None)) as reader:
+        reader.execute("SELECT count(*) FROM runs").fetchall()  # from now on the log stays a file
+        async with opened(database) as store:
+            run = new_run("m1", question="Was it heliotrope?")
+            await store.accept(run, ())
+            other = await claimed(store, "m2")
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM runs").fetchall()
+            erased = await store.erase(run.id)
+            assert erased is not None
+            assert not erased.log_emptied
+            await journal(store, other).append([STARTED], {})  # nobody waits for the reader
+        assert in_files(database, b"heliotrope")
+        reader.execute("COMMIT")
+        async with serving(database, Channel()) as service:
+            assert in_files(database, b"heliotrope")
+            await service.resume_unfinished()
+            assert not in_files(database, b"heliotrope")
+            assert await service.store.empty_log()
+
+
+async def test_what_is_erased_with_nobody_reading_is_gone_from_the_log_at_once(
+    database: Path,
+) -> None:
+    async with opened(database) as store:
+        run = new_run("m1", question="Was it heliotrope?")
+        await store.accept(run, ())
+        assert in_files(database, b"heliotrope")
+        erased = await store.erase(run.id)
+        assert erased is not None
+        assert erased.log_emptied
+        assert not in_files(database, b"heliotrope")
+
+
 async def test_a_reply_is_intended_once_and_settled(database: Path) -> None:
     async with opened(database) as store:
         run = await claimed(store)
         intended = await store.intend_reply(run, "mark-1", NOW)
         again = await store.intend_reply(run, "mark-2", NOW + timedelta(seconds=9))
-        assert intended.reply == again.reply
+        assert intended.reply is not None
+        assert again.reply == replace(intended.reply, may_be_out=True)
+        assert not intended.reply.may_be_out
         assert not intended.replied
         await store.settle_reply(run.id, ReplyState.POSTED, "1700.1")
         settled = await store.run(run.id)
@@ -270,7 +321,7 @@ async def test_an_append_hears_of_a_stop_that_another_process_asked_for(database
 async def test_an_address_can_grow_so_that_the_next_owner_knows_it(database: Path) -> None:
     async with opened(database) as store:
         run = await claimed(store)
-        await store.remember(run, {"debug_root": "1700.2"})
+        await store.remember(run, {"debug_root": "1700.2"}, ("key",), NOW)
         known = await store.run(run.id)
         assert known is not None
         assert known.address == {"channel": "C1", "debug_root": "1700.2"}

@@ -1,11 +1,16 @@
-"""A bot process that a test kills: ``python bot_process.py FOLDER API_URL``.
+"""A bot process that a test kills: ``python bot_process.py FOLDER API_URL [COMMIT]``.
 
-Its tool does not come back while FOLDER/hold exists; it says ``ready`` once it is connected.
+Its tool does not come back while FOLDER/hold exists; it says ``ready`` once it is connected. With
+COMMIT it kills itself right before that commit of its store, the first being 1.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
+import signal
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,7 +39,24 @@ class Methodical:
         return turn(answer("apples was found", ("apples was found", ["o1"])))
 
 
-async def main(folder: Path, api_url: str) -> None:
+def die_before(commit: int) -> None:
+    """``kill -9`` of this process when SQLite is told to commit for that time."""
+    left = itertools.count(commit, -1)
+    connect = sqlite3.connect
+
+    def watch(statement: str) -> None:
+        if statement == "COMMIT" and next(left) == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def watched(*args: Any, **more: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*args, **more)
+        connection.set_trace_callback(watch)
+        return connection
+
+    sqlite3.connect = watched  # type: ignore[assignment]
+
+
+async def main(folder: Path, api_url: str, commit: int | None) -> None:
     hold = folder / "hold"
 
     async def look(arguments: Any, context: Any) -> Any:
@@ -43,6 +65,8 @@ async def main(folder: Path, api_url: str) -> None:
         return found(f"{arguments.what} was found")
 
     prepare(folder / "oncall.db")
+    if commit is not None:
+        die_before(commit)
     store = Store.open(folder / "oncall.db")
     settings = SlackSettings(
         bot_token="xoxb-playground-oncall", app_token="xapp-playground-oncall", base_url=api_url
@@ -67,4 +91,5 @@ async def main(folder: Path, api_url: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+    dies_at = int(sys.argv[3]) if len(sys.argv) > 3 else None
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], dies_at))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,17 @@ from bot.playground import Running
 from bot.playground.model import ChannelKind
 from bot.slack.access import Allowed, Denied, Ignored, Why, may_ask, may_ask_here
 from bot.slack.people import Person
-from support.scripted import Canned, ScriptedModel, answer, called, diff, ranking, turn
+from support.scripted import (
+    Canned,
+    Lookup,
+    ScriptedModel,
+    answer,
+    called,
+    diff,
+    found,
+    ranking,
+    turn,
+)
 from support.slack_bench import BOT, INC, SHARED, Bench, bot_in, only_app, settings_for
 
 OURS = frozenset({"T1", "E1"})
@@ -96,7 +108,7 @@ async def test_a_question_waits_for_slack_to_say_who_asks_and_is_then_answered(
     await bench.hurried_reply(asked.ts)
     await bench.pg.clock.advance(400)
     await bench.reply(asked.ts)
-    assert len(bench.calls("users.info")) == 3
+    assert [c["user"] for c in bench.calls("users.info")].count("U0MAYA") == 3
 
 
 async def test_only_allowed_channels_may_ask_also_one_that_was_created_a_moment_ago(
@@ -150,6 +162,30 @@ async def test_where_outsiders_are_present_there_is_no_code_no_diff_and_no_trace
         assert "Trace]" not in shown
         assert "/t/" not in shown
         assert "People from outside are in this channel" in shown
+
+
+@pytest.mark.parametrize("slack", ["tells", "does not tell"])
+async def test_a_reply_holds_no_code_once_outsiders_have_come_or_may_have(
+    running: Running, tmp_path: Path, slack: str
+) -> None:
+    holds = asyncio.Event()
+
+    async def look(arguments: Any, context: Any) -> Any:
+        del arguments, context
+        await holds.wait()
+        return found("apples was found")
+
+    async with bot_in(running, tmp_path, tools=(Lookup(look),)) as bench:
+        asked = bench.say()
+        await bench.until(lambda: bench.service.load.running)
+        bench.pg.people.invite("oskar", INC, "maya")
+        await bench.until(lambda: all(d.state == "acked" for d in bench.pg.outbox.deliveries()[1:]))
+        if slack == "does not tell":
+            bench.fault("conversations.info", {"kind": "server_error"}, times=None, channel=INC)
+        holds.set()
+        reply = await bench.hurried_reply(asked.ts)
+    assert "People from outside are in this channel" in reply.blocks[0]["text"]
+    assert "/t/" not in reply.blocks[0]["text"]
 
 
 async def test_a_new_incident_channel_is_joined_by_itself_where_that_is_wanted(

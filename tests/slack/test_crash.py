@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from bot.playground import FaultRule, Running
 from bot.playground.model import Message
@@ -14,6 +20,10 @@ from bot.runs.records import ReplyState, RunRecord
 from bot.runs.store import Store
 from support.slack_bench import BOT, DEBUG, INC, QUESTION, is_reply, until
 from support.slack_process import bot
+
+ALL_COMMITS = range(1, 14)
+"""From the acceptance of the question to the record of its reply."""
+COMMITS = ALL_COMMITS if os.environ.get("STORM") == "full" else (1, 2, 8, 12)
 
 
 def ask(running: Running) -> str:
@@ -93,6 +103,30 @@ async def test_killed_after_slack_took_the_post_and_before_it_answered(
         asked = ask(running)
         await until(lambda: replies(running))
     assert not posted(await recorded(tmp_path, intended))
+    await one_reply_after_the_next_start(running, tmp_path, asked)
+
+
+async def test_a_clock_that_was_set_back_before_the_next_start_brings_no_second_reply(
+    running: Running, tmp_path: Path
+) -> None:
+    fault(running, "hang_after")
+    async with bot(running, tmp_path):
+        asked = ask(running)
+        await until(lambda: replies(running))
+    await recorded(tmp_path, intended)
+    with closing(sqlite3.connect(tmp_path / "oncall.db")) as file, file:
+        file.execute("UPDATE replies SET intent_at = datetime(intent_at, '+1 hour')")
+    await one_reply_after_the_next_start(running, tmp_path, asked)
+
+
+@pytest.mark.parametrize("commit", COMMITS)
+async def test_killed_right_before_it_is_stored_what_was_done(
+    running: Running, tmp_path: Path, commit: int
+) -> None:
+    async with bot(running, tmp_path, str(commit)) as process:
+        asked = ask(running)
+        async with asyncio.timeout(20):
+            assert await process.wait() == -signal.SIGKILL
     await one_reply_after_the_next_start(running, tmp_path, asked)
 
 

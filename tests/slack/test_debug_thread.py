@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from bot.playground import Running
 from bot.playground.log import DeliveryState
 from bot.playground.model import ChannelKind, Message
+from bot.slack import audience
 from support.scripted import Lookup, ScriptedModel, answer, called, found, turn
 from support.slack_bench import ANSWER, DEBUG, INC, Bench, bot_in, settings_for
 
@@ -137,25 +139,32 @@ async def test_thoughts_end_once_outsiders_can_read_the_debug_channel(
     running: Running, tmp_path: Path, told: str
 ) -> None:
     """Also where nobody says so, a minute later: Slack is asked again."""
-    holds = asyncio.Event()
+    await thoughts_end(running, tmp_path, "oskar", told)
 
+
+def held(until: asyncio.Event) -> Lookup:
     async def look(arguments: Any, context: Any) -> Any:
         del context
-        await holds.wait()
+        await until.wait()
         return found(f"{arguments.what} was found")
 
-    async with bot_in(running, tmp_path, tools=(Lookup(look),)) as bench:
+    return Lookup(look)
+
+
+async def thoughts_end(running: Running, tmp_path: Path, who: str, told: str) -> None:
+    holds = asyncio.Event()
+    async with bot_in(running, tmp_path, tools=(held(holds),)) as bench:
         asked = bench.say()
         await bench.until(lambda: bench.posts(DEBUG))
         if told == "Slack tells":
-            bench.pg.people.invite("oskar", DEBUG, "maya")
+            bench.pg.people.invite(who, DEBUG, "maya")
             await bench.until(
                 lambda: all(
                     d.state is not DeliveryState.PENDING for d in bench.pg.outbox.deliveries()[1:]
                 )
             )
         else:
-            bench.pg.world.join(DEBUG, "U0OUTSIDE")
+            bench.pg.world.join(DEBUG, bench.pg.people.user(who).id)
             await bench.pg.clock.advance(61)
         before = len(bench.posts(DEBUG))
         holds.set()
@@ -165,9 +174,102 @@ async def test_thoughts_end_once_outsiders_can_read_the_debug_channel(
         assert len(bench.posts(DEBUG)) == before
 
 
-async def test_no_thought_is_shown_where_slack_does_not_say_who_reads_it(bench: Bench) -> None:
+@pytest.mark.parametrize("kind", ["public", "private"])
+async def test_a_debug_channel_that_a_guest_reads_takes_no_thoughts(
+    running: Running, tmp_path: Path, kind: str
+) -> None:
+    debug, settings = DEBUG, settings_for(running)
+    people = running.playground.people
+    if kind == "private":
+        members = ("oncall", "gita")
+        channel, _ = people.create_channel("maya", "oncall-secret", ChannelKind.PRIVATE, members)
+        debug = channel.id
+        settings = settings_for(running, private_debug_channel="oncall-secret")
+    else:
+        people.invite("gita", DEBUG, "maya")
+    async with bot_in(running, tmp_path, settings=settings) as bench:
+        if kind == "private":
+            await in_private(bench)
+        else:
+            await bench.reply(bench.say().ts)
+        await bench.later()
+        assert bench.posts(debug) == []
+        people.kick("gita", debug)
+        await bench.pg.clock.advance(61)
+        if kind == "public":
+            await bench.reply(bench.say().ts)
+            await root_of(bench)
+
+
+@pytest.mark.parametrize("told", ["Slack tells", "the event is lost"])
+async def test_thoughts_end_once_a_guest_comes_to_read_the_debug_channel(
+    running: Running, tmp_path: Path, told: str
+) -> None:
+    await thoughts_end(running, tmp_path, "gita", told)
+
+
+async def test_members_and_bots_in_a_debug_channel_are_no_outsiders(bench: Bench) -> None:
+    bench.pg.people.invite("alertmanager", DEBUG, "maya")
+    bench.pg.people.change_user("jonas", lambda was: replace(was, deleted=True))
+    await bench.reply(bench.say().ts)
+    await root_of(bench)
+
+
+async def test_a_big_debug_channel_is_looked_through_in_parts_and_used_once_all_are_known(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audience, "MOST_LOOKUPS", 1)
+    await bench.reply(bench.say().ts)
+    await bench.later()
+    assert bench.posts(DEBUG) == []
     await bench.pg.clock.advance(61)
-    bench.fault("conversations.info", {"kind": "server_error"}, times=None, channel=DEBUG)
+    await bench.reply(bench.say().ts)
+    await root_of(bench)
+
+
+async def test_thoughts_of_a_channel_that_was_made_private_stop_within_a_minute(
+    running: Running, tmp_path: Path
+) -> None:
+    """Slack has no event for it that the bot hears."""
+    holds = asyncio.Event()
+    async with bot_in(running, tmp_path, tools=(held(holds),)) as bench:
+        asked = bench.say()
+        await bench.until(lambda: bench.posts(DEBUG))
+        channel = bench.pg.world.channels[INC]
+        bench.pg.world.put_channel(replace(channel, kind=ChannelKind.PRIVATE))
+        await bench.pg.clock.advance(61)
+        before = len(bench.posts(DEBUG))
+        holds.set()
+        await bench.reply(asked.ts)
+        await bench.later()
+        assert len(bench.posts(DEBUG)) == before
+        await bench.reply(bench.say().ts)
+        await bench.later()
+        assert len(bench.posts(DEBUG)) == before
+
+
+async def test_a_channel_whose_privacy_slack_does_not_tell_is_not_thought_about_in_public(
+    bench: Bench,
+) -> None:
+    await bench.reply(bench.say().ts)
+    await bench.later()
+    before = len(bench.posts(DEBUG))
+    await bench.pg.clock.advance(61)
+    bench.fault("conversations.info", {"kind": "server_error"}, times=None, channel=INC)
+    asked = bench.say()
+    await bench.hurried()
+    await bench.until(lambda: bench.thread(asked.ts))
+    await bench.later()
+    assert len(bench.posts(DEBUG)) == before
+
+
+@pytest.mark.parametrize("method", ["conversations.info", "conversations.members", "users.info"])
+async def test_no_thought_is_shown_where_slack_does_not_say_who_reads_it(
+    bench: Bench, method: str
+) -> None:
+    await bench.pg.clock.advance(61)
+    rule: dict[str, Any] = {"skip": 1} if method == "users.info" else {"channel": DEBUG}
+    bench.fault(method, {"kind": "server_error"}, times=None, **rule)  # who asks is still told
     asked = bench.say()
     await bench.hurried_reply(asked.ts)
     await bench.later()

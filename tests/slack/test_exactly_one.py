@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from bot.loop.limits import Limits
 from bot.playground import Running
 from bot.runs.records import ReplyState
-from support.scripted import Lookup, ScriptedModel, answer, called, found, turn
+from support.scripted import Lookup, ScriptedModel, answer, called, forever, found, turn
 from support.slack_bench import (
     ANSWER,
     BOT,
@@ -316,3 +317,38 @@ async def test_the_bot_answers_neither_itself_nor_other_bots_nor_edits(bench: Be
     replies = [m for m in bench.posts(INC) if is_reply(m)]
     assert len(replies) == 1
     assert f"<@{BOT}>" not in replies[0].text
+
+
+async def test_a_reply_of_more_points_than_slack_takes_blocks_is_posted_whole_and_once(
+    running: Running, tmp_path: Path
+) -> None:
+    """What a question that was stopped had found: one block each would be too many."""
+    things = [f"fruit {number}" for number in range(56)]
+
+    async def look(arguments: Any, context: Any) -> Any:
+        del context
+        if arguments.what == "pears":
+            await forever()
+        return found(f"{arguments.what} was found")
+
+    tool = Lookup(look)
+    turns = [
+        turn(*(called("lookup", {"what": what}, id=what) for what in things[first : first + 8]))
+        for first in range(0, 56, 8)
+    ]
+    model = ScriptedModel(*turns, turn(called("lookup", {"what": "pears"})))
+    limits = Limits(max_steps=9)
+    async with bot_in(
+        running, tmp_path, model=lambda: model, tools=(tool,), limits=limits
+    ) as bench:
+        asked = bench.say()
+        await bench.until(lambda: tool.ran[-1:] == ["pears"])
+        bench.pg.people.react("maya", INC, asked.ts, "octagonal_sign")
+        reply = await bench.reply(asked.ts)
+        await bench.later()
+        assert len(bench.posted_to(INC)) == 1, "Slack took it as it was"
+    shown = reply.blocks[0]["text"]
+    assert [line.split(" was found")[0] for line in shown.splitlines() if "fruit" in line] == [
+        f"- {what}" for what in things
+    ]
+    assert "Shortened" not in shown

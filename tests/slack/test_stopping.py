@@ -88,13 +88,18 @@ async def test_a_stop_emoji_ends_it_and_the_reply_says_who_and_what_was_found(
     assert run.outcome.reason is StopReason.ABORTED
 
 
-async def test_who_stopped_it_is_called_as_people_see_them_and_is_not_pinged(stuck: Stuck) -> None:
+async def test_who_stopped_it_is_called_as_people_see_them_and_is_not_pinged(
+    running: Running, tmp_path: Path
+) -> None:
     name = "Jo <@U0MAYA> @here"
-    stuck.bench.pg.people.change_user("jonas", lambda was: replace(was, display_name=name))
-    stuck.react("jonas")
-    reply = await stuck.bench.reply(stuck.ts)
-    assert "Stopped by Jo &lt;@U0MAYA&gt; @ here." in reply.blocks[0]["text"]
-    assert "<@" not in reply.text + reply.blocks[0]["text"]
+    running.playground.people.change_user("jonas", lambda was: replace(was, display_name=name))
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        stuck = await stuck_in(bench, hanging.tool)
+        stuck.react("jonas")
+        reply = await bench.reply(stuck.ts)
+        assert "Stopped by Jo &lt;@U0MAYA&gt; @ here." in reply.blocks[0]["text"]
+        assert "<@" not in reply.text + reply.blocks[0]["text"]
 
 
 async def test_a_run_that_is_found_at_work_once_more_can_still_be_stopped(stuck: Stuck) -> None:
@@ -212,10 +217,137 @@ async def test_oncall_stop_in_the_thread_stops_it_and_is_no_question(
     assert len(await stuck.bench.store.recent(5)) == 1
 
 
-async def test_oncall_stop_where_nothing_runs_says_so_once(bench: Bench) -> None:
-    said = bench.say(f"<@{BOT}> stop")
+@pytest.mark.parametrize("where", ["at the channel's root", "in a thread"])
+async def test_oncall_stop_where_nothing_runs_says_so_once(bench: Bench, where: str) -> None:
+    alert = next(m for m in bench.pg.world.top_level(INC) if m.bot_id == "B0ALERTS")
+    thread = alert.ts if where == "in a thread" else None
+    said = bench.say(f"<@{BOT}> stop", thread=thread)
     bench.pg.events.replay(said.deliveries[0], new_id=True)
-    assert (await bench.reply(said.ts)).text.startswith("Nothing is running in this thread")
+    told = (await bench.reply(thread or said.ts)).text
+    assert told.startswith(f"Nothing is running {'in this thread' if thread else 'here'}")
+
+
+@pytest.mark.parametrize("channel", [INC, "direct messages"])
+async def test_oncall_stop_at_the_root_stops_the_one_question_that_is_at_work_there(
+    running: Running, tmp_path: Path, channel: str
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        if channel != INC:
+            channel = bench.pg.people.direct("maya", "oncall").id
+        asked = bench.say(channel=channel)
+        await bench.until(lambda: hanging.tool.ran[-1:] == ["pears"])
+        elsewhere = bench.say(channel=SHARED)
+        await bench.until(lambda: hanging.tool.ran.count("pears") == 2)
+        said = bench.say(
+            f"<@{BOT}> stop" if channel == INC else "stop",
+            user="jonas" if channel == INC else "maya",
+            channel=channel,
+        )
+        await bench.until(lambda: bench.thread(asked.ts, channel))
+        (reply,) = bench.thread(asked.ts, channel)
+        who = "Jonas Weber" if channel == INC else "Maya Lindqvist"
+        assert f"Stopped by {who}." in reply.blocks[0]["text"]
+        assert bench.thread(said.ts, channel) == []
+        assert bench.thread(elsewhere.ts, SHARED) == []
+
+
+async def test_oncall_stop_at_the_root_stops_one_s_own_question_and_names_the_others(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        mine, other = bench.say(), bench.say(f"<@{BOT}> What <!here> `else`?", user="jonas")
+        await bench.until(lambda: hanging.tool.ran.count("pears") == 2)
+        said = bench.say(f"<@{BOT}> stop")
+        told = (await bench.until(lambda: bench.thread(said.ts)))[0].text
+        stopped = (await bench.until(lambda: bench.thread(mine.ts)))[0]
+        assert "Stopped by Maya" in stopped.blocks[0]["text"]
+        assert bench.thread(other.ts) == []
+        link = f"https://nordshop.slack.com/archives/{INC}/p{other.ts.replace('.', '')}"
+        assert told.startswith(
+            f"I stop your question. At work here are also:\n• <{link}|What @ here 'else'?>\n"
+        )
+
+
+async def test_oncall_stop_at_the_root_asks_which_one_where_several_are_at_work(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        asked = [bench.say(), bench.say()]
+        await bench.until(lambda: hanging.tool.ran.count("pears") == 2)
+        said = bench.say(f"<@{BOT}> stop", user="jonas")
+        bench.pg.events.replay(said.deliveries[0], new_id=True)
+        told = (await bench.until(lambda: bench.thread(said.ts)))[0].text
+        assert told.startswith("I am working on 2 questions here and stopped none:\n")
+        for one in asked:
+            assert f"p{one.ts.replace('.', '')}" in told
+            assert bench.thread(one.ts) == []
+        assert told.endswith(f"react to it with :{STOP}:, or write “@oncall stop” in its thread.")
+        bench.say(f"<@{BOT}> stop", user="jonas", thread=asked[0].ts)
+        await bench.until(lambda: bench.thread(asked[0].ts))
+        await bench.until(lambda: len(bench.service._dispatcher._tasks) == 1)
+        assert len(bench.thread(said.ts)) == 1
+
+
+async def test_oncall_stop_at_the_root_right_after_the_question_waits_until_it_is_taken(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        bench.fault("users.info", {"kind": "slow", "seconds": 600})
+        asked = bench.say()
+        await bench.slow_call_waits()
+        bench.say(f"<@{BOT}> stop")
+        await bench.until(lambda: all(d.attempts for d in bench.pg.outbox.deliveries()))
+        await bench.pg.clock.advance(600)
+        assert "Stopped by Maya" in (await bench.reply(asked.ts)).blocks[0]["text"]
+
+
+async def test_oncall_stop_at_the_root_by_one_who_may_not_is_told_so(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    settings = settings_for(running, stop_by="asker")
+    async with bot_in(
+        running, tmp_path, model=hanging_model, tools=(hanging.tool,), settings=settings
+    ) as bench:
+        stuck = await stuck_in(bench, hanging.tool)
+        bench.say(f"<@{BOT}> stop", user="jonas")
+        (told,) = await whispers(stuck)
+        assert "only the one who asked" in told["text"]
+        assert not told.get("thread_ts")
+
+
+async def test_a_stop_that_is_delivered_again_stops_no_question_that_was_asked_after_it(
+    running: Running, tmp_path: Path
+) -> None:
+    hanging = Hanging()
+    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+        stuck = await stuck_in(bench, hanging.tool)
+        said = bench.say(f"<@{BOT}> stop", thread=stuck.ts)
+        top = bench.say(f"<@{BOT}> stop")
+        await bench.until(lambda: bench.thread(stuck.ts))
+        bench.say(thread=stuck.ts)
+        await bench.until(lambda: hanging.tool.ran.count("pears") == 2)
+        for again in (said, top):
+            bench.pg.events.replay(again.deliveries[0], new_id=True)
+        await bench.until(lambda: all(d.state == "acked" for d in bench.pg.outbox.deliveries()))
+        assert len(bench.thread(stuck.ts)) == 1
+        assert bench.service._dispatcher._tasks
+
+
+async def test_oncall_stop_in_the_debug_thread_stops_what_is_thought_about_there(
+    stuck: Stuck,
+) -> None:
+    root = (await stuck.bench.until(lambda: stuck.bench.pg.world.top_level(DEBUG)))[0]
+    key = stuck.bench.slack.identity.key(DEBUG, root.ts)
+    async with asyncio.timeout(5):
+        while await stuck.bench.service.find(key) is None:
+            await asyncio.sleep(0.01)
+    stuck.bench.say(f"<@{BOT}> stop", user="jonas", channel=DEBUG, thread=root.ts)
+    assert "Stopped by Jonas Weber." in (await stuck.bench.reply(stuck.ts)).blocks[0]["text"]
 
 
 async def test_slack_s_own_stop_button_stops_what_runs_in_the_thread(stuck: Stuck) -> None:
@@ -245,7 +377,10 @@ async def test_a_stop_does_not_wait_behind_questions_that_wait_for_slack(
     running: Running, tmp_path: Path
 ) -> None:
     hanging = Hanging()
-    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+    settings = settings_for(running, debug_channel="")  # who reads it would be asked of Slack too
+    async with bot_in(
+        running, tmp_path, model=hanging_model, tools=(hanging.tool,), settings=settings
+    ) as bench:
         stuck = await stuck_in(bench, hanging.tool)
         bench.fault("users.info", {"kind": "rate_limited", "retry_after": 30}, times=None)
         bench.say(user="jonas")
@@ -306,7 +441,7 @@ async def test_a_stop_that_comes_while_the_question_is_taken_counts(
     async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
         bench.fault("users.info", {"kind": "slow", "seconds": 600})
         asked = bench.say()
-        await bench.until(lambda: bench.slack._tasks._tasks)
+        await bench.slow_call_waits()
         if way == "emoji":
             bench.pg.people.react("maya", INC, asked.ts, STOP)
         else:
@@ -324,10 +459,14 @@ async def test_a_stop_in_a_thread_waits_for_no_other_question_that_is_being_take
     running: Running, tmp_path: Path
 ) -> None:
     hanging = Hanging()
-    async with bot_in(running, tmp_path, model=hanging_model, tools=(hanging.tool,)) as bench:
+    settings = settings_for(running, debug_channel="")  # who reads it would be asked of Slack too
+    async with bot_in(
+        running, tmp_path, model=hanging_model, tools=(hanging.tool,), settings=settings
+    ) as bench:
         stuck = await stuck_in(bench, hanging.tool)
         bench.fault("users.info", {"kind": "slow", "seconds": 600})
         bench.say(user="jonas", thread=stuck.ts)
+        await bench.slow_call_waits()
         bench.say(f"<@{BOT}> stop", thread=stuck.ts)
         await bench.until(lambda: bench.thread(stuck.ts))
         (first,) = bench.thread(stuck.ts)
@@ -344,7 +483,7 @@ async def test_a_stop_emoji_on_an_alert_counts_while_the_question_about_it_is_ta
         alert = next(m for m in bench.pg.world.top_level(INC) if m.bot_id == "B0ALERTS")
         bench.fault("users.info", {"kind": "slow", "seconds": 600})
         bench.pg.people.shortcut("maya", INC, alert.ts, "ask_about_this")
-        await bench.until(lambda: bench.slack._tasks._tasks)
+        await bench.slow_call_waits()
         bench.pg.people.react("maya", INC, alert.ts, STOP)
         await bench.until(lambda: all(d.attempts for d in bench.pg.outbox.deliveries()))
         await bench.pg.clock.advance(600)

@@ -126,6 +126,10 @@ class Bench:
 
     # --- waiting -------------------------------------------------------------------------------
 
+    async def slow_call_waits(self) -> None:
+        """Slack has got each call that it is to be slow with."""
+        await self.until(lambda: all(armed.done for armed in self.pg.faults._armed))
+
     async def until(self, holds: Callable[[], Any], seconds: float = GIVE_UP) -> Any:
         return await until(holds, seconds)
 

@@ -17,14 +17,20 @@ SCRIPT = ROOT / "tests" / "slack" / "bot_process.py"
 
 
 @asynccontextmanager
-async def bot(running: Running, folder: Path) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A bot process that is connected; it ends by ``kill -9`` whatever happens."""
+async def bot(
+    running: Running, folder: Path, *more: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
+    """A bot process that is connected; it ends by ``kill -9`` whatever happens.
+
+    ``more`` are arguments of ``bot_process.py``.
+    """
     path = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(SCRIPT),
         str(folder),
         running.api_url,
+        *more,
         env={**os.environ, "PYTHONPATH": path},
         stdout=asyncio.subprocess.PIPE,
     )
