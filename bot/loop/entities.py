@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.loop.guard import guarded, has_digit
+
 
 class DeployRef(BaseModel):
     """A deploy as people name it: ``asked`` (number, SHA, tag), else the last one of a service.
@@ -47,7 +49,7 @@ _NUMBERED = re.compile(
 )
 _HASHED = re.compile(r"(?<![\w/&])#(\d{1,10})\b")
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=\d*[a-f])([0-9a-f]{7,40})(?![\w-])", re.IGNORECASE)
-_NAMED_SHA = re.compile(r"\b(?:sha|commit|revision)\s+([0-9a-f]{7,40})\b", re.IGNORECASE)
+_NAMED_SHA = guarded("sha|commit|revision", r"\b(?:sha|commit|revision)\s+([0-9a-f]{7,40})\b")
 _TAG = re.compile(
     r"(?<![\w.])(v\d+(?:\.\d+){1,3}(?:[-+.][0-9A-Za-z.]+)?|(?:deploy|release)[-_]\d[\w.-]*\d"
     r"|(?:deploy|release)[-_]\d)(?![\w])"
@@ -57,13 +59,14 @@ _NUMBER = re.compile(r"(?<=\s)#?(\d{4,8})(?![\w:.%-])")
 """After a service's name a deploy's number; three digits would be an HTTP status."""
 BARE = re.compile(r"\b(?:was|is) it #?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 ACTED_ON = re.compile(
-    r"\b(?:deployed|shipped|released|pushed|reverted|revert(?:ing)?|undo(?:ing)?|back|blame|did|does"
-    r"|could|might|may|is|was|were|has|had|about|than|why not)\s+#?(?P<number>\d{4,8})(?![\w:.%-])"
+    r"\b(?:deployed|shipped|released|pushed|reverted|revert(?:ing)?|undo(?:ing)?|(?:roll-?)?back|blame"
+    r"|did|does|could|might|may|is|was|were|has|had|about|than|why not)"
+    r"\s+(?P<numbers>(?:#?\d{4,8}(?:\s*,\s*|\s+(?:and|or)\s+))*#?\d{4,8})(?![\w:.%-])"
     r"(?!\s+(?:m?s|sec\w*|min\w*|hours?|days?|percent|times?|users?|customers?|errors?|requests?"
     r"|orders?|people|rows?|lines?|files?|pods?|hosts?|retries|attempts)\b)",
     re.IGNORECASE,
 )
-"""A deploy by its bare number: ``who deployed 4471``. Three digits would be an HTTP status."""
+"""Deploys by bare numbers: ``who deployed 4470 and 4471``. Three digits would be an HTTP status."""
 IN_NUMBER = re.compile(
     r"(?:\b(?:in|of|about|show me|give me)\s+|^\s*)#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE
 )
@@ -73,10 +76,35 @@ BARE_VERSION = re.compile(
     r"(?![\w:])(?!\s*(?:m?s|sec\w*|min\w*|hours?|days?|%|percent|[kmg]b)\b)",
     re.IGNORECASE,
 )
-_ENVIRONMENT = re.compile(
+_BY = guarded(
+    "deploy|ship|releas|push",
+    r"\bwhat (?:else )?(?:did|has|have) (?:the )?@?(?P<did>[a-z][\w.-]*)"
+    r" (?:been )?(?:deploy|ship|releas|push)(?:p?ed|e|p?ing)?\b"
+    r"|\b(?:deploys?|deployments?|deployed|shipped|releases?d?|pushed) by @?(?P<by>[a-z][\w.-]*\w)",
+)
+_JOINS = re.compile(r"\s*(?:,|/|&|,?\s*\b(?:and|or)\b)\s*(?:the\s+)?", re.IGNORECASE)
+NOBODY = frozenset(
+    {
+        *("anything", "something", "any", "it", "that", "this", "these", "those", "everything"),
+        *("anyone", "someone", "somebody", "anybody", "one", "there", "else", "we", "they", "you"),
+        *("production", "prod", "staging", "stage", "canary", "dev", "development", "qa", "test"),
+        *("all", "which", "what", "deploy", "deploys", "release", "releases", "incident", "outage"),
+        *("alert", "change", "changes", "last", "latest", "previous", "newest", "current", "first"),
+        *("second", "next", "same", "question", "thread", "channel", "case", "general", "detail"),
+        *("code", "config", "configuration", "total"),
+    }
+)
+"""Words that stand where a service or a person would, and are none."""
+_NO_PERSON = NOBODY | {
+    *("i", "he", "she", "us", "me", "him", "her", "them", "whom", "who", "hand", "default", "now"),
+    *("mistake", "accident", "noon", "midnight", "today", "yesterday", "monday", "tuesday", "been"),
+    *("wednesday", "thursday", "friday", "saturday", "sunday", "the", "a", "an", "file", "team"),
+    *("time", "environment", "service", "author", "version"),
+}
+_ENVIRONMENT = guarded(
+    "prod|stag|canary|dev|qa|test",
     r"\b(production|prod|staging|stage|canary|preprod|pre-production|development|dev|qa|test)\b"
     r"(?=\s*(?:environment|env|cluster)?\b)",
-    re.IGNORECASE,
 )
 _ENVIRONMENTS = {"prod": "production", "stage": "staging", "dev": "development"}
 
@@ -86,47 +114,72 @@ def find_services(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
 
     The longest name wins where several overlap; ``payments api`` names ``payments-api``.
     """
+    return tuple(dict.fromkeys(name for _, _, name in _places(text, words)))
+
+
+def joined_services(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
+    """The first service that the text names, and those that "and", "or" or a comma joins to it."""
+    joined: list[str] = []
+    end = 0
+    for start, stop, name in _places(text, words):
+        if joined and not _JOINS.fullmatch(text, end, start):
+            break
+        joined.append(name)
+        end = stop
+    return tuple(dict.fromkeys(joined))
+
+
+def _places(text: str, words: Mapping[str, str]) -> list[tuple[int, int, str]]:
+    """Where services stand in a text, as (start, end, service)."""
     lowered = text.lower()
     taken = [False] * len(lowered)
-    found: list[tuple[int, str]] = []
-    for word, pattern in _patterns(tuple(words)):
+    found: list[tuple[int, int, str]] = []
+    for word, piece, pattern in _patterns(tuple(words)):
+        if piece not in lowered:
+            continue
         for match in pattern.finditer(lowered):
             if not any(taken[match.start() : match.end()]):
                 taken[match.start() : match.end()] = [True] * (match.end() - match.start())
-                found.append((match.start(), words[word]))
-    return tuple(dict.fromkeys(name for _, name in sorted(found)))
+                found.append((match.start(), match.end(), words[word]))
+    return sorted(found)
 
 
 @lru_cache(maxsize=64)
-def _patterns(words: tuple[str, ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """What finds each word, the longest first. Kept, because a catalog is asked again and again."""
+def _patterns(words: tuple[str, ...]) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    """Each word with its longest piece, which is looked for first, and with what finds it, the
+    longest word first. Kept, because a catalog is asked again and again.
+    """
     found = []
     for word in sorted(words, key=len, reverse=True):
-        pieces = r"[-_ ]".join(re.escape(piece) for piece in re.split(r"[-_ ]", word.lower()))
-        found.append((word, re.compile(rf"(?<![\w-])(?<!\w\.){pieces}(?![\w-])")))
+        pieces = re.split(r"[-_ ]", word.lower())
+        whole = r"[-_ ]".join(map(re.escape, pieces))
+        pattern = re.compile(rf"(?<![\w-])(?<!\w\.){whole}(?![\w-])")
+        found.append((word, max(pieces, key=len), pattern))
     return tuple(found)
 
 
 def find_deploys(text: str) -> tuple[str, ...]:
     """Numbers, SHAs and tags of deploys that the text names, in order, each once."""
-    found: list[tuple[int, str]] = []
-    for match in _NUMBERED.finditer(text):
-        found += [(match.start(1), number) for number in re.findall(r"\d+", match[1])]
-    found += [(m.start(1), m[1]) for m in _HASHED.finditer(text)]
-    for pattern in (_SHA, _NAMED_SHA):
-        found += [(m.start(1), m[1].lower()) for m in pattern.finditer(text)]
-    found += [(m.start(1), m[1]) for m in _TAG.finditer(text)]
+    found = [(m.start(1), m[1].lower()) for m in _NAMED_SHA.finditer(text)]
+    if has_digit(text):
+        for match in _NUMBERED.finditer(text):
+            found += [(match.start(1), number) for number in re.findall(r"\d+", match[1])]
+        found += [(m.start(1), m[1].lower()) for m in _SHA.finditer(text)]
+        found += [(m.start(1), m[1]) for p in (_HASHED, _TAG) for m in p.finditer(text)]
     return tuple(dict.fromkeys(name for _, name in sorted(found)))
 
 
 def find_versions(text: str, words: Mapping[str, str]) -> tuple[DeployRef, ...]:
     """Deploys named by service and version or number: ``httpx 0.28.0``, ``web 4470``."""
+    if not has_digit(text):
+        return ()
     refs = []
     for match in (*VERSION.finditer(text), *_NUMBER.finditer(text)):
-        before = find_services(text[: match.start()][-80:], words)
-        name = text[: match.start()].rstrip().lower()
-        named = next((w for w in words if words[w] in before[-1:] and name.endswith(w.lower())), "")
-        if named:
+        before = text[: match.start()]
+        name = before.rstrip().lower()
+        ends = [word for word in words if name.endswith(word.lower())]
+        last = find_services(before[-80:], words)[-1:] if ends else ()
+        if named := next((word for word in ends if words[word] in last), ""):
             refs.append(DeployRef(asked=match[1], service=words[named]))
     return tuple(dict.fromkeys(refs))
 
@@ -137,3 +190,11 @@ def find_environment(text: str) -> str | None:
         return None
     word = match[1].lower()
     return _ENVIRONMENTS.get(word, word)
+
+
+def find_person(text: str, words: Mapping[str, str]) -> str | None:
+    """Whose deploys the text asks for, in lower case: ``what did imani deploy?``."""
+    if (found := _BY.search(text)) is None:
+        return None
+    name = (found["did"] or found["by"]).lower()
+    return None if name in _NO_PERSON or name in words else name

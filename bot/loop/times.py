@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from bot.loop.guard import DIGITS, folded, guarded, holds
+
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _AGO = re.compile(
     r"\b(?:last|past|previous|within)\s+(?:the\s+)?(?:(\d{1,4}|an?|two|three|six|twelve)\s*)?"
@@ -34,17 +36,17 @@ _MONTH = re.compile(
     rf"\b(?:in|during|of|this|last)\s+(?P<month>{'|'.join(_MONTHS)})(?:\s+(?P<year>\d{{4}}))?\b",
     re.IGNORECASE,
 )
-_AHEAD = re.compile(
+_AHEAD = guarded(
+    "before|prior|ahead|leading",
     r"\b(?:(\d{1,4}|an?|two|three|six|twelve|twenty-four)\s*)?(minutes?|mins?|m|hours?|hrs?|h|days?|d"
     r"|weeks?|w)\s+(?:before|prior to|ahead of|leading up to)\b",
-    re.IGNORECASE,
 )
-_SAME = re.compile(r"\b(?:that|the same) (day|week|month)\b", re.IGNORECASE)
-_SINCE_ONSET = re.compile(
+_SAME = guarded("that |same ", r"\b(?:that|the same) (day|week|month)\b")
+_SINCE_ONSET = guarded(
+    "since|after",
     r"\b(?:since (?:then|onset|it|this|that|they|the (?:incident|outage|alert|kills?|errors?))"
     r"(?: (?:began|started|broke|fired))?|after (?:onset|(?:it|this|that|they) (?:began|started|broke))"
     r")\W*$",
-    re.IGNORECASE,
 )
 _ZONES = {
     "CET": 1,
@@ -63,6 +65,8 @@ _ZONES = {
 _BARE_DAY = re.compile(r"\b(yesterday|today|tonight)\b", re.IGNORECASE)
 
 
+_NOON = re.compile(r"\bnoon\b", re.IGNORECASE)
+_MIDNIGHT = re.compile(r"\bmidnight\b", re.IGNORECASE)
 _AM_PM = re.compile(r"\b(1[0-2]|0?[1-9])(?::([0-5]\d))?\s?(am|pm)\b", re.IGNORECASE)
 _MONTH_WORD = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
 _DAY_MONTH = re.compile(
@@ -73,6 +77,11 @@ _DAY_MONTH = re.compile(
 )
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY = re.compile(rf"\b(?:last\s+)?({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
+_TIMELY = (
+    *("day", "night", "last", "past", "previous", "within", "noon", *_MONTHS),
+    *DIGITS.split("|"),
+)
+"""What every text holds that names a window, in lower case."""
 _ON_DAY = re.compile(r"\b(?:on|for|during)\s+(\d{4}-\d{2}-\d{2})\b(?![ T]*\d{1,2}:)", re.IGNORECASE)
 
 
@@ -182,8 +191,8 @@ def _moment(match: re.Match[str], now: datetime) -> datetime | None:
 
 def _plain_times(text: str, now: datetime) -> str:
     """The text with ``10pm``, ``noon``, ``28 November`` and ``Friday`` as clock times and ISO days."""
-    text = re.sub(r"\bnoon\b", "12:00", text, flags=re.IGNORECASE)
-    text = re.sub(r"\bmidnight\b", "00:00", text, flags=re.IGNORECASE)
+    text = _NOON.sub("12:00", text)
+    text = _MIDNIGHT.sub("00:00", text)
     text = _AM_PM.sub(_as_clock, text)
     text = _DAY_MONTH.sub(lambda m: _as_day(m, now) or m[0], text)
     return _WEEKDAY.sub(lambda m: f"{_last_weekday(m[1], now):%Y-%m-%d}", text)
@@ -216,7 +225,15 @@ def _last_weekday(name: str, now: datetime) -> datetime:
 
 def window(text: str, now: datetime) -> Window:
     """The window that the text names, read against ``now``; empty when it names none."""
-    now = now.astimezone(UTC)
+    if not holds(folded(text), _TIMELY):
+        return Window()
+    try:
+        return _window(text, now.astimezone(UTC))
+    except OverflowError:  # "on 9999-12-31": it leads out of the calendar
+        return Window()
+
+
+def _window(text: str, now: datetime) -> Window:
     text = _plain_times(text, now)
     if day := _ON_DAY.search(text):
         begins = _day(day[1], now)

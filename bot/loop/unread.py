@@ -9,22 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
+from bot.loop.entities import NOBODY
 from bot.loop.part_kinds import PartKind
 
 _LISTS = frozenset({PartKind.LISTING, PartKind.SHIPPED})
 _ABOUT_DEPLOYS = _LISTS | {PartKind.CHANGES, PartKind.WHO_WHEN}
-_NOBODY = frozenset(
-    {
-        *("anything", "something", "any", "it", "that", "this", "these", "those", "everything"),
-        *("anyone", "someone", "somebody", "anybody", "one", "there", "else", "we", "they", "you"),
-        *("production", "prod", "staging", "stage", "canary", "dev", "development", "qa", "test"),
-        *("all", "which", "what", "deploy", "deploys", "release", "releases", "incident", "outage"),
-        *("alert", "change", "changes", "last", "latest", "previous", "newest", "current", "first"),
-        *("second", "next", "same", "question", "thread", "channel", "case", "general", "detail"),
-        *("code", "config", "configuration", "total"),
-    }
-)
-"""Words that stand where a service would, and are none."""
 _OF = re.compile(
     r"\b(?:deploys?|deployments?|releases?)\s+(?:of|for)\s+(?:the\s+)?([a-z][\w-]{1,40})",
     re.IGNORECASE,
@@ -51,9 +40,9 @@ _OF_STATUS = re.compile(
     r"(fail\w*|succe\w*|pending|stuck|running|in progress)\b",
     re.IGNORECASE,
 )
-_STATE = re.compile(
-    r"^\W*(?:is|was|has)\s+(?:incident\s+)?[A-Z][A-Z0-9]{1,9}-\d{1,8}\s+(?:still\s+|been\s+|already\s+)?"
-    r"(?:resolved|fixed|over|open|closed|ongoing|mitigated)\b",
+_BACK_TO = re.compile(
+    r"\b(?:roll\w*[ -]?back|revert\w*|go(?:ing)? back)(?: [\w.#-]+){0,3}? to"
+    r" (?:deploy |release |version )?#?v?\d[\w.]*",
     re.IGNORECASE,
 )
 _BY_DEPLOY = re.compile(
@@ -95,8 +84,8 @@ def unread(
         return (
             "of one deploy I can say what it changed, who shipped it, and whether it was the cause"
         )
-    if kind is PartKind.FIX and _STATE.search(clause):
-        return "whether an incident is over stands in its own record, which I do not judge"
+    if kind is PartKind.ROLLBACK and _BACK_TO.search(clause):
+        return "I can judge undoing a deploy, not going back to one: name the deploy that should go"
     if kind in _LISTS:
         if found := _OF_STATUS.search(clause):
             return f"I cannot list deploys by how they ended ({found[1]})"
@@ -108,7 +97,7 @@ def unread(
                 word = found[1].lower()
                 if word.split()[0] == "nothing":
                     return "a question in the negative: ask it the other way round"
-                if word not in _NOBODY and word not in known:
+                if word not in NOBODY and word not in known:
                     return f"{found[1]!r} is no service or deploy that I know"
     if kind in _LISTS:
         if (found := _OBJECT.search(clause)) and not placed:

@@ -9,14 +9,15 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from bot.loop.clauses import readable
 from bot.loop.part_kinds import PartKind
 from bot.loop.question import Part, Question
 from bot.loop.wire import Request, Seen
-from tools.records import Confidence, Deploy, DeploysFound, SuspectsRanked
+from tools.records import Confidence, Deploy, DeploysFound, DiffShown, SuspectsRanked
 
 _ASKING = re.compile(
-    r"\b(?:which|what|who|whose|when|why|how|did|does|do|is|are|was|were|has|have|had|been|be|it|its"
-    r"|that|this|these|those|the|a|an|of|in|on|at|to|for|and|or|but|we|our|us|i|my|you|your|me|can"
+    r"\b(?:(?:which|what) commits?|which|what|who|whose|when|why|how|did|does|do|is|are|was|were|has"
+    r"|have|had|been|be|it|its|that|this|these|those|the|a|an|of|in|on|at|to|for|and|or|but|we|our|us|i|my|you|your|me|can"
     r"|could|please|tell|caus\w+|broke|behind|responsible|culprit|root|service|services|deploys?"
     r"|deployments?|releases?|changes?|changed|blame|one|about|something|since|there|so|then|here"
     r"|exactly|really|actually|files?|lines?|numbers?|pls|plz|thanks|thx|hey|hi|guys|anyone|awake)\b",
@@ -64,6 +65,14 @@ def ranking(request: Request) -> tuple[Seen, SuspectsRanked] | None:
     return None
 
 
+def diff_seen(deploy: Deploy, request: Request) -> tuple[Seen, DiffShown] | None:
+    """The diff of a deploy, with the observation that holds it."""
+    for seen in request.seen:
+        if isinstance(seen.value, DiffShown) and seen.value.deploy.id == deploy.id:
+            return seen, seen.value
+    return None
+
+
 def top_suspect(request: Request) -> Deploy | None:
     """The first suspect, if the tool has any confidence in it."""
     ranked = ranking(request)
@@ -76,7 +85,7 @@ def incident_words(part: Part, question: Question) -> str:
     """What to look an incident up by: its id, else the words that describe it."""
     if part.incident:
         return part.incident
-    text = question.text
+    text = readable(question.text)
     for other in question.parts:
         if other.kind is not PartKind.CAUSE:
             text = text.replace(other.text, " ")

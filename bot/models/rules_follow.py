@@ -13,7 +13,14 @@ from bot.loop.entities import DeployRef
 from bot.loop.part_kinds import PartKind
 from bot.loop.question import Part
 from bot.loop.wire import Request, Seen
-from bot.models.rules_back import ASKS_YES_NO, named_other, say_rollback, say_setting
+from bot.models.rules_back import (
+    ASKS_YES_NO,
+    named_other,
+    names_another,
+    say_rollback,
+    say_setting,
+    say_undo,
+)
 from bot.models.rules_calls import ranking, top_suspect
 from bot.models.rules_follow_plan import (
     counted_call,
@@ -31,6 +38,7 @@ from bot.models.rules_words import (
     full_name,
     incident_name,
     name_of,
+    say_record,
     shipped,
     span,
     telling,
@@ -58,13 +66,17 @@ def say(part: Part, request: Request, said: Said) -> None:
             say_window(part, request, said)
         case PartKind.MOVED:
             _moved(part, request, said)
-        case PartKind.WHO_WHEN:
+        case PartKind.WHO_WHEN | PartKind.COMMIT:
             _counted(part, request, said)
+        case PartKind.ROLLBACK if names_another(part, request):
+            say_undo(part, request, said)
         case PartKind.WAS_IT | PartKind.FIX | PartKind.BEFORE_ONSET:
             _of_ranking(part, request, said)
         case PartKind.SETTING | PartKind.ROLLBACK:
             _of_ranking(part, request, said)
         case PartKind.CAUSE | PartKind.CHANGES:
+            pass
+        case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING:
             pass
         case _:
             assert_never(part.kind)
@@ -268,7 +280,7 @@ def _counted(part: Part, request: Request, said: Said) -> None:
         ref is not None
         and ref.service is None
         and ref.before is None
-        and _shipped_first(ref, request, said)
+        and _shipped_first(part, ref, request, said)
     ):
         return
     call = counted_call(part, request)
@@ -285,14 +297,10 @@ def _counted(part: Part, request: Request, said: Said) -> None:
             said.headlines.append(text)
             said.claim(text, seen)
         return
-    deploy = value.deploys[wanted - 1]
-    text = f"{full_name(deploy)} {shipped(deploy)}"
-    if not said.headlines:
-        said.headlines.append(text)
-    said.claim(text, seen)
+    say_record(part, seen, value.deploys[wanted - 1], said)
 
 
-def _shipped_first(ref: DeployRef, request: Request, said: Said) -> bool:
+def _shipped_first(part: Part, ref: DeployRef, request: Request, said: Said) -> bool:
     """``who shipped it?``: the first suspect's own record says so; where there is none, that."""
     ranked, top = ranking(request), top_suspect(request)
     if ranked is None:
@@ -306,9 +314,7 @@ def _shipped_first(ref: DeployRef, request: Request, said: Said) -> bool:
         return True
     if ref.before_cause:
         return False
-    text = f"{full_name(top)} {shipped(top)}"
-    said.headlines.append(text)
-    said.claim(text, seen)
+    say_record(part, seen, top, said)
     return True
 
 

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from pydantic import JsonValue
 
+from bot.loop.entities import DeployRef
 from bot.loop.part_kinds import PartKind
 from bot.loop.question import Part, Question
 from bot.loop.times import Window
@@ -33,6 +34,7 @@ RANKED = 50
 """Suspects that are asked for, so that any of them can be told apart."""
 SHOWN = 20
 LATEST = "latest incident"
+_ELSE = re.compile(r"\belse\b", re.IGNORECASE)
 _NAMES_INCIDENT = re.compile(r"\bincident|\boutage|\balert", re.IGNORECASE)
 
 
@@ -53,17 +55,18 @@ def follow(part: Part, request: Request) -> Iterator[Wanted]:
             yield from rank(part, request)
         case PartKind.ROLLBACK:
             yield from rank(part, request)
-            if (top := top_suspect(request)) is not None:
-                yield diff_call(top, "Reading what a rollback would take away.")
+            yield from _undo(part, request)
         case PartKind.MOVED:
             yield from _moved(part, request)
         case PartKind.SHIPPED:
             yield from _shipped(part, request)
         case PartKind.LISTING if part.around is not None:
             yield from _shipped(part, request)
-        case PartKind.WHO_WHEN:
+        case PartKind.WHO_WHEN | PartKind.COMMIT:
             yield from _counted(part, request)
         case PartKind.CAUSE | PartKind.CHANGES | PartKind.LISTING:
+            pass
+        case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING:
             pass
         case _:
             assert_never(part.kind)
@@ -91,10 +94,66 @@ def _shipped(part: Part, request: Request) -> Iterator[Wanted]:
     if span is None:
         yield from rank(part, request)
         return
+    if part.deploy is None and asks_else(part):
+        yield from rank(part, request)
     call = window_call(part, span)
     yield call
     if any(s.asked == call.raw and s.status is Status.EMPTY for s in request.seen):
         yield last_call(part.service, span.since)
+
+
+def asks_else(part: Part) -> bool:
+    """``what else went out?``: beside the first suspect, or beside the deploy that is spoken of."""
+    return _ELSE.search(part.text) is not None
+
+
+def _undo(part: Part, request: Request) -> Iterator[Wanted]:
+    if (lookup := undo_lookup(part)) is not None:
+        yield lookup
+    if (deploy := to_undo(part, request)) is not None:
+        yield diff_call(deploy, "Reading what a rollback would take away.")
+        if deploy != top_suspect(request):
+            yield since_call(deploy)
+
+
+def undo_lookup(part: Part) -> Wanted | None:
+    """The search for the deploy that is to be rolled back, where it is named; ``None`` where the
+    first suspect is meant.
+    """
+    match part.deploy:
+        case None:
+            return None
+        case DeployRef(asked=str() as asked, service=service):
+            return named_call(asked, service)
+        case DeployRef(service=service):
+            return last_call(service, None)
+
+
+def to_undo(part: Part, request: Request) -> Deploy | None:
+    """The deploy whose rollback a part asks about, once it is known."""
+    top = top_suspect(request)
+    lookup, ref = undo_lookup(part), part.deploy
+    if lookup is None or ref is None:
+        return top
+    service = ref.service
+    if top is not None and (goes_by(top, ref.asked) if ref.asked else top.service == service):
+        return top
+    found = seen_for(lookup, request)
+    named = [one for one in found[1].deploys if service in (None, one.service)] if found else []
+    one_only = named if len(named) == 1 else found[1].deploys if found else ()
+    return one_only[0] if len(one_only) == 1 else None
+
+
+def since_call(deploy: Deploy) -> Wanted:
+    """What went out of its service since a deploy, itself included."""
+    asked: dict[str, JsonValue] = {
+        "service": deploy.service,
+        "environment": deploy.environment,
+        "limit": SHOWN,
+    }
+    if deploy.at is not None:
+        asked["since"] = deploy.at.isoformat()
+    return Wanted("search_deploy", asked, "Looking up what builds on it.")
 
 
 def counted(part: Part) -> bool:
@@ -165,9 +224,12 @@ def _rank_call(incident: str) -> Wanted:
 def _incident(part: Part, question: Question) -> str:
     if part.incident:
         return part.incident
-    if question.services or _NAMES_INCIDENT.search(question.text):
-        return incident_words(part, question)
-    return LATEST
+    return incident_words(part, question) if names_incident(question) else LATEST
+
+
+def names_incident(question: Question) -> bool:
+    """Whether the question's own words tell which incident is meant."""
+    return bool(question.services or _NAMES_INCIDENT.search(question.text))
 
 
 def named_call(asked: str, service: str | None) -> Wanted:

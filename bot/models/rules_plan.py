@@ -18,10 +18,13 @@ from bot.loop.question import Part, PartKind, Question
 from bot.loop.wire import Request, Seen
 from bot.models.rules_calls import Wanted, by_name, diff_call, incident_words, top_suspect
 from bot.models.rules_follow_plan import counted, follow
+from bot.models.rules_records import records_call
 from tools.base import Status
 from tools.records import Deploy, DeploysFound, DiffShown
 
 LISTING_LIMIT = 20
+PERSON_LIMIT = 50
+"""No tool lists deploys by who made them: so many are read, and those of the person are told."""
 TRIES = 2
 
 
@@ -76,18 +79,21 @@ def search_for(part: Part, question: Question) -> Wanted | None:
             if part.environment:
                 arguments["environment"] = part.environment
             return Wanted("search_deploy", arguments, "Ranking what could have caused it.")
-        case PartKind.CHANGES | PartKind.WHO_WHEN:
+        case PartKind.CHANGES | PartKind.WHO_WHEN | PartKind.COMMIT:
             return _lookup(part)
+        case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING:
+            return records_call(part, question)
         case PartKind.LISTING if part.around is None:
             since = part.since
-            if since is None and part.until is None and part.service is None:
+            anytime = since is None and part.until is None and part.service is None
+            if anytime and part.person is None:
                 since = question.asked_at - timedelta(days=1)
             window: dict[str, JsonValue] = {
                 "service": part.service,
                 "environment": part.environment,
                 "since": since.isoformat() if since else None,
                 "until": part.until.isoformat() if part.until else None,
-                "limit": LISTING_LIMIT,
+                "limit": LISTING_LIMIT if part.person is None else PERSON_LIMIT,
             }
             given = {key: value for key, value in window.items() if value is not None}
             return Wanted("search_deploy", given, "Listing what was deployed.")

@@ -1,6 +1,6 @@
 """How the rules model names things: deploys, incidents, times and spans, and an answer in the making.
 
-Pure. Knows no part of a question.
+Pure. Plans nothing.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.loop.outcome import Claim
+from bot.loop.question import Part, PartKind
 from bot.loop.wire import Seen
 from tools.records import (
     Confidence,
@@ -85,6 +86,17 @@ def shipped(deploy: Deploy) -> str:
             return f"was begun{at}{by} and cancelled"
 
 
+def say_record(part: Part, seen: Seen, deploy: Deploy, said: Said) -> None:
+    """What a deploy's own record says: who and when, or which commit it is."""
+    text = f"{full_name(deploy)} {shipped(deploy)}"
+    if part.kind is PartKind.COMMIT and deploy.sha is None:
+        said.unknowns.append(f"{part.words}: its record names no commit")
+    elif part.kind is PartKind.COMMIT and deploy.sha is not None:
+        text = f"{full_name(deploy)} is commit {deploy.sha[:12]}"
+    said.headlines.append(text)
+    said.claim(text, seen)
+
+
 def is_bump(highlight: Highlight) -> bool:
     """Whether a setting changes with every release, or is read by tests only."""
     return bool(_BUMP.search(highlight.key))
@@ -141,3 +153,19 @@ def rest_of(value: DeploysFound, listed: int) -> str | None:
     if rest <= 0:
         return None
     return f"{rest} more {'deploy is' if rest == 1 else 'deploys are'} in the trace"
+
+
+def absent_or_many(asked: str, seen: Seen, value: DeploysFound, said: Said) -> None:
+    """The name that was asked for is nobody's, or several deploys go by it."""
+    if not value.deploys:
+        text = f"Deploy {asked} does not exist: no source has it"
+        if value.not_searched:
+            text = f"There is no deploy {asked} in what could be read"
+            said.confidences.append(Confidence.LOW)
+        said.headlines.append(text)
+        nearest = f". Nearest are {', '.join(value.nearest[:3])}" if value.nearest else ""
+        said.claim(f"There is no deploy {asked} in any source{nearest}", seen)
+        return
+    said.headlines.append(f"Deploy {asked} is ambiguous: {len(value.deploys)} deploys match")
+    for deploy in value.deploys[:4]:
+        said.claim(f"{full_name(deploy)}, {shipped(deploy)}", seen)

@@ -12,7 +12,7 @@ from bot.loop.outcome import AnswerArguments
 from bot.loop.question import Part, PartKind
 from bot.loop.wire import Request, Seen
 from bot.models.rules_back import ASKS_YES_NO
-from bot.models.rules_calls import ranking, top_suspect
+from bot.models.rules_calls import diff_seen, ranking, top_suspect
 from bot.models.rules_diff import (
     commits_claim,
     diff_claim,
@@ -25,13 +25,17 @@ from bot.models.rules_diff import (
 from bot.models.rules_follow import say
 from bot.models.rules_follow_plan import counted
 from bot.models.rules_plan import diff_for, search_for
+from bot.models.rules_records import say_records, say_which
+from bot.models.rules_window import say_of_person
 from bot.models.rules_words import (
     Said,
+    absent_or_many,
     full_name,
     incident_name,
     is_bump,
     name_of,
     rest_of,
+    say_record,
     shipped,
     span,
     stretch,
@@ -51,12 +55,21 @@ from tools.records import (
 
 CAN_ANSWER = (
     "Without a language model I can say which deploy most likely caused an incident, what changed in "
-    "a deploy, who deployed what and when, and what was deployed in a window of time"
+    "a deploy, who deployed what and when, what was deployed in a window of time, which version was "
+    "deployed last, and which incidents are open"
 )
 _TOLD_ALREADY = frozenset({"recent"})
 """Reasons that the sentence about the time says, or that say little."""
 ENOUGH = 3
 """So many changed settings and signatures tell what a change is about."""
+_TOLD_TOGETHER = frozenset(
+    {
+        *(PartKind.WHO_WHEN, PartKind.COMMIT, PartKind.RUNNING),
+        *(PartKind.LISTING, PartKind.SHIPPED, PartKind.ROLLBACK),
+    }
+)
+"""Parts that ask the same of several deploys or services open with all of it."""
+LONGEST_HEADLINE = 300
 LISTED = 6
 """Deploys of a listing that are named one by one."""
 
@@ -65,36 +78,53 @@ def write(request: Request) -> AnswerArguments:
     """The answer to every part that the observations speak to; the rest is listed as unknown."""
     said = Said()
     parts = sorted(request.question.parts, key=lambda p: p.kind is not PartKind.CAUSE)
+    headlines: list[tuple[PartKind, str]] = []
     for part in parts:
         if part.unread:
             said.unknowns.append(f"{part.words}: {part.unread}"[:300])
             continue
+        opened = len(said.headlines)
         before, told = len(said.claims), len(said.unknowns)
         match part.kind:
             case PartKind.CAUSE:
                 _cause(part, request, said)
             case PartKind.CHANGES:
                 _changes(part, request, said)
-            case PartKind.WHO_WHEN if not counted(part):
+            case PartKind.WHO_WHEN | PartKind.COMMIT if not counted(part):
                 _who(part, request, said)
+            case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING:
+                say_records(part, request, said)
+            case PartKind.LISTING if part.person is not None:
+                say_of_person(part, request, said)
             case PartKind.LISTING if part.around is None:
                 _listing(part, request, said)
             case _:
                 say(part, request, said)
                 if ranking(request) is None and not said.claims:
                     _which_incident(request, said)
+        headlines += [(part.kind, line) for line in said.headlines[opened:][:1]]
         silent = (len(said.claims), len(said.unknowns)) == (before, told)
         if silent and not _covered(part, request, said):
             said.unknowns.append(f"{part.words}{_why_not(request)}"[:300])
     if not request.question.parts:
         said.unknowns.append(f"{CAN_ANSWER}. This question is none of these.")
-    headline = said.headlines[0] if said.headlines else "I found nothing that answers this."
     return AnswerArguments(
-        headline=headline[:400],
+        headline=_headline(headlines)[:400],
         claims=tuple(said.claims[:12]),
         unknowns=tuple(said.unknowns[:8]),
         confidence=_confidence(said),
     )
+
+
+def _headline(told: list[tuple[PartKind, str]]) -> str:
+    """What is told of the first part, with what is told of others like it where each is a fact."""
+    if not told:
+        return "I found nothing that answers this."
+    first, line = told[0]
+    for kind, other in told[1:]:
+        if kind is first and kind in _TOLD_TOGETHER and len(line) + len(other) < LONGEST_HEADLINE:
+            line += f"; {other}"
+    return line
 
 
 def _confidence(said: Said) -> Confidence:
@@ -122,7 +152,7 @@ def _cause(part: Part, request: Request, said: Said) -> None:
         return
     first = value.suspects[0]
     deploy = first.deploy
-    diff = _diff_seen(request, deploy)
+    diff = diff_seen(deploy, request)
     words = _words_of(first)
     lined = Said()
     what = told_change(seen, diff[1], value.lines, words, lined) if diff else ""
@@ -177,19 +207,10 @@ def _no_cause(part: Part, seen: Seen, value: SuspectsRanked, said: Said) -> None
 
 def _which_incident(request: Request, said: Said) -> None:
     for seen in request.seen:
-        value = seen.value
-        if not isinstance(value, IncidentsFound):
-            continue
-        said.confidences.append(Confidence.NONE)
-        if value.tied:
-            said.headlines.append(f"Which incident do you mean: {', '.join(value.tied[:4])}?")
-            for incident in value.incidents[:4]:
-                began = f", began {when(incident.onset, None)}" if incident.onset else ""
-                said.claim(f"{incident.id}: “{incident.title}”{began}", seen)
-        elif not value.incidents:
-            said.headlines.append("No incident matches these words")
-            said.claim("No incident matches the words of the question", seen)
-        return
+        if isinstance(seen.value, IncidentsFound):
+            said.confidences.append(Confidence.NONE)
+            say_which(seen, seen.value, said)
+            return
 
 
 # --- what changed --------------------------------------------------------------------------------
@@ -217,7 +238,7 @@ def _changes(part: Part, request: Request, said: Said) -> None:
     for seen in request.seen:
         value = seen.value
         if isinstance(value, DeploysFound) and asked and value.asked_deploy == asked:
-            _absent_or_many(asked, seen, value, said)
+            absent_or_many(asked, seen, value, said)
             return
 
 
@@ -225,28 +246,6 @@ def _size(diff: DiffShown) -> str:
     if diff.direction is Direction.FIRST:
         return f"the first deploy of {diff.deploy.service} on record"
     return f"{diff.files_total} files changed"
-
-
-def _absent_or_many(asked: str, seen: Seen, value: DeploysFound, said: Said) -> None:
-    if not value.deploys:
-        text = f"Deploy {asked} does not exist: no source has it"
-        if value.not_searched:
-            text = f"There is no deploy {asked} in what could be read"
-            said.confidences.append(Confidence.LOW)
-        said.headlines.append(text)
-        nearest = f". Nearest are {', '.join(value.nearest[:3])}" if value.nearest else ""
-        said.claim(f"There is no deploy {asked} in any source{nearest}", seen)
-        return
-    said.headlines.append(f"Deploy {asked} is ambiguous: {len(value.deploys)} deploys match")
-    for deploy in value.deploys[:4]:
-        said.claim(f"{full_name(deploy)}, {shipped(deploy)}", seen)
-
-
-def _diff_seen(request: Request, deploy: Deploy) -> tuple[Seen, DiffShown] | None:
-    for seen in request.seen:
-        if isinstance(seen.value, DiffShown) and seen.value.deploy.id == deploy.id:
-            return seen, seen.value
-    return None
 
 
 def _words_of(suspect: Suspect) -> frozenset[str]:
@@ -265,7 +264,7 @@ def _who(part: Part, request: Request, said: Said) -> None:
         for seen in request.seen:
             value = seen.value
             if isinstance(value, DeploysFound) and asked and value.asked_deploy == asked:
-                _absent_or_many(asked, seen, value, said)
+                absent_or_many(asked, seen, value, said)
                 return
             if isinstance(value, DeploysFound) and _made_for(part, request, seen):
                 service = part.deploy.service if part.deploy else part.service
@@ -273,11 +272,7 @@ def _who(part: Part, request: Request, said: Said) -> None:
                 said.claim(f"There is no deploy of {service} on record", seen)
                 return
         return
-    seen, deploy = found
-    text = f"{full_name(deploy)} {shipped(deploy)}"
-    if not said.headlines:
-        said.headlines.append(text)
-    said.claim(text, seen)
+    say_record(part, *found, said)
 
 
 def _deploy_for(part: Part, request: Request) -> tuple[Seen, Deploy] | None:
@@ -335,7 +330,7 @@ def _covered(part: Part, request: Request, said: Said) -> bool:
             return (found is not None and found[0].id in cited) or (
                 part.deploy is None and (none or asking) and bool(cited)
             )
-        case PartKind.WHO_WHEN:
+        case PartKind.WHO_WHEN | PartKind.COMMIT:
             found_deploy = _deploy_for(part, request)
             return found_deploy is not None and found_deploy[0].id in cited
         case _:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from bot.loop.entities import find_deploys, find_environment, find_services, find_versions
+from bot.loop.entities import (
+    find_deploys,
+    find_environment,
+    find_services,
+    find_versions,
+    joined_services,
+)
 from support.scripted import CATALOG
 
 
@@ -67,3 +73,21 @@ def test_the_longest_name_of_a_service_wins_wherever_it_stands_in_the_catalog() 
     words = {"api": "api", "z": "z", "payments-api": "payments-api"}
     assert find_services("The Payments API and z", words) == ("payments-api", "z")
     assert find_services("z, api, payments_api", words) == ("z", "api", "payments-api")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("web and ledger", ("web", "ledger")),
+        ("web, the ledger or checkout", ("web", "ledger", "checkout")),
+        ("web/ledger", ("web", "ledger")),
+        ("web in the ledger incident", ("web",)),
+        ("web and then ledger", ("web",)),
+        ("android ledger", ("ledger",)),
+        ("nothing", ()),
+    ],
+)
+def test_services_that_are_named_together_are_told_from_those_that_are_not(
+    text: str, found: tuple[str, ...]
+) -> None:
+    assert joined_services(text, CATALOG) == found

@@ -70,6 +70,12 @@ ALL = {
         ("How long before?", {"ranked", "no cause", "incidents"}),
         ("Which setting turns it off?", {"ranked", "no cause", "incidents"}),
         ("Is it safe to roll back?", {"ranked", "no cause", "incidents"}),
+        ("Is it safe to roll back 4471?", {"ranked", "no cause", "incidents", "diff", "moved", "4471"}),
+        ("Is it safe to roll back 9999?", {"ranked", "no cause", "incidents", "no 9999"}),
+        ("What commit is deploy 4471?", {"ranked", "no cause", "diff", "moved", "no 9999", "listed", "4471"}),
+        ("What is running in production?", {"no 9999", "listed", "4471"}),
+        ("What incidents are open?", {"ranked", "no cause", "incidents"}),
+        ("When did the incident start?", {"ranked", "no cause", "incidents"}),
         ("Where was src/app.py before?", {"moved", "incidents"}),
     ],
 )  # fmt: skip
@@ -181,7 +187,7 @@ def test_what_holds_of_a_rejected_answer_is_said_with_what_was_withheld() -> Non
     assert salvage.unknowns == (
         "flags",
         "what changed in deploy 4471",
-        "1 more claims were withheld: nothing backed them",
+        "1 more claim was withheld: nothing backed it",
     )
 
 

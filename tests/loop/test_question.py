@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.loop.entities import find_services
-from bot.loop.question import MAX_QUESTION, PartKind, parse
+from bot.loop.question import MAX_QUESTION, DeployRef, PartKind, parse
 from support.scripted import CATALOG, NOW, asked
 
 
@@ -78,6 +78,7 @@ def test_every_part_has_words_for_people() -> None:
         "What caused the outage? What changed in deploy 1? Who deployed web? What was deployed today?"
         " Was it that one? Was it fixed? Was web deployed that week? How long before?"
         " Where was app.py before? Which setting turns it off? Is it safe to roll back?"
+        " What incidents are open? Is it over? What is running? What commit is deploy 1?"
     )
     assert {p.kind for p in question.parts} == set(PartKind)
     assert all(p.words for p in question.parts)
@@ -122,6 +123,38 @@ def test_every_part_has_words_for_people() -> None:
         ("What changed in deploy 12?", PartKind.CHANGES),
         ("When was payments deployed before that?", PartKind.WHO_WHEN),
         ("What else went out?", PartKind.LISTING),
+        ("rollback 4471", PartKind.ROLLBACK),
+        ("please revert it now", PartKind.ROLLBACK),
+        ("rollback payments", PartKind.ROLLBACK),
+        ("what incidents are open?", PartKind.INCIDENTS),
+        ("any open incidents", PartKind.INCIDENTS),
+        ("is there an ongoing outage?", PartKind.INCIDENTS),
+        ("which incidents did deploy 4471 cause?", PartKind.WAS_IT),
+        ("when did the checkout incident start?", PartKind.INCIDENT),
+        ("when was INC-7 resolved?", PartKind.INCIDENT),
+        ("how long did it last?", PartKind.INCIDENT),
+        ("how long has this been going on?", PartKind.INCIDENT),
+        ("is it over yet?", PartKind.INCIDENT),
+        ("is payments still down?", PartKind.INCIDENT),
+        ("when did the errors start?", PartKind.INCIDENT),
+        ("what's the status of deploy 4471?", PartKind.WHO_WHEN),
+        ("how do I revert deploy 4471?", PartKind.ROLLBACK),
+        ("is INC-7 fixed?", PartKind.INCIDENT),
+        ("status?", PartKind.INCIDENT),
+        ("what's the severity of INC-7?", PartKind.INCIDENT),
+        ("is it fixed?", PartKind.FIX),
+        ("what commit is deploy 4471?", PartKind.COMMIT),
+        ("what's the sha of 4471", PartKind.COMMIT),
+        ("from which commit was 4471 built?", PartKind.COMMIT),
+        ("which commit of deploy 4471 broke it?", PartKind.CAUSE),
+        ("what commits are in deploy 4471?", PartKind.CHANGES),
+        ("what is running in production?", PartKind.RUNNING),
+        ("whats in prod", PartKind.RUNNING),
+        ("which version of payments is live?", PartKind.RUNNING),
+        ("what is payments running?", PartKind.RUNNING),
+        ("current version of payments", PartKind.RUNNING),
+        ("which version was running before?", PartKind.WHO_WHEN),
+        ("what did imani ship?", PartKind.LISTING),
     ],
 )
 def test_what_a_question_asks_for(text: str, kind: PartKind) -> None:
@@ -215,7 +248,8 @@ def test_two_services_that_are_asked_about_are_two_parts() -> None:
         ("which deploys failed?", "how they ended"),
         ("was web deployed before 4468?", "name a time in place of the deploy"),
         ("what did Mara change?", "'Mara' is no service or deploy"),
-        ("is INC-1398 resolved?", "stands in its own record"),
+        ("roll back to 4468", "not going back to one"),
+        ("can we revert to v2.3.0?", "not going back to one"),
     ],
 )
 def test_what_is_not_understood_is_said_and_not_dropped(text: str, why: str) -> None:
@@ -227,3 +261,136 @@ def test_what_did_a_service_change_asks_about_its_last_deploy() -> None:
     (part,) = parse("what did web change?", NOW, {"web": "web"}).parts
     assert part.deploy is not None
     assert (part.deploy.service, part.deploy.ordinal) == ("web", 1)
+
+
+# --- several at once ------------------------------------------------------------------------------
+
+BOTH = {"web": "web", "ledger": "ledger", "checkout": "checkout"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "services"),
+    [
+        ("who deployed web and ledger last?", PartKind.WHO_WHEN, ["web", "ledger"]),
+        ("who deployed web, ledger, and checkout?", PartKind.WHO_WHEN, ["web", "ledger", "checkout"]),
+        ("who deployed web during the checkout incident?", PartKind.WHO_WHEN, ["web"]),
+        ("what was deployed of web and the ledger today?", PartKind.LISTING, ["web", "ledger"]),
+        ("was web or ledger deployed today?", PartKind.SHIPPED, ["web", "ledger"]),
+        ("was it web or ledger?", PartKind.WAS_IT, ["web", "ledger"]),
+        ("did web break checkout?", PartKind.WAS_IT, ["web"]),
+        ("which version of web and ledger is running?", PartKind.RUNNING, ["web", "ledger"]),
+        ("is it safe to roll back web and ledger?", PartKind.ROLLBACK, ["web", "ledger"]),
+        ("what changed in the last deploys of web and ledger?", PartKind.CHANGES, ["web", "ledger"]),
+    ],
+)  # fmt: skip
+def test_each_of_the_services_that_are_asked_about_together_is_a_part(
+    text: str, kind: PartKind, services: list[str]
+) -> None:
+    parts = parse(text, NOW, BOTH).parts
+    assert [(part.kind, part.service) for part in parts] == [(kind, name) for name in services]
+
+
+def test_bare_numbers_that_are_asked_about_together_are_deploys_each() -> None:
+    parts = parse("who deployed 4470, 4471 and 4472?", NOW, {}).parts
+    assert [p.deploy.asked for p in parts if p.deploy] == ["4470", "4471", "4472"]
+
+
+# --- what "it" is ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("thread", "deploys"),
+    [
+        (("oncall: payments-api deploy 4471 (v2.3.1) caused it\n• Runner-up: web deploy 4470",), ["4471"]),
+        (("oncall: 2 deploys today\n• Deploy 4470 (web, v9.0.0)\n• Deploy 4471 (payments-api)",), ["4470", "4471"]),
+        (("see deploy 12", "oncall: No: web deploy 4470 did not; payments-api deploy 4471 ranks first"), ["4470", "4471"]),
+        (("oncall: web (v9.0.0) is out",), ["v9.0.0"]),
+    ],
+)  # fmt: skip
+def test_it_is_what_the_newest_message_is_about_and_each_where_that_is_several(
+    thread: tuple[str, ...], deploys: list[str]
+) -> None:
+    for text in (
+        "when did it go out?",
+        "what changed in it?",
+        "was it that one?",
+        "which commit is it?",
+    ):
+        parts = parse(text, NOW, BOTH, thread).parts
+        assert [part.deploy and part.deploy.asked for part in parts] == deploys, text
+
+
+def test_that_one_is_what_the_sentence_before_names_and_not_the_first_of_all() -> None:
+    text = "Did deploy 4473 cause it? deploy 9 is older. Why not that one?"
+    parts = parse(text, NOW, BOTH).parts
+    assert [part.deploy and part.deploy.asked for part in parts] == ["4473", "9"]
+
+
+def test_it_may_be_too_many_to_answer_each() -> None:
+    thread = ("deploys 4470, 4471, 4472 and 4473 went out",)
+    (part,) = parse("when did it go out?", NOW, BOTH, thread).parts
+    assert part.deploy is None
+    assert part.unread == (
+        "which one do you mean: deploy 4470, deploy 4471, deploy 4472, deploy 4473?"
+    )
+
+
+def test_what_else_asks_beside_the_deploy_that_is_spoken_of() -> None:
+    (part,) = parse("what else went out?", NOW, BOTH, ("deploy 4470 looks odd",)).parts
+    assert part.deploy is not None
+    assert part.deploy.asked == "4470"
+
+
+def test_what_changed_in_what_runs_is_about_its_last_deploy() -> None:
+    _, changes = parse("which version of web is live, and what changed in it?", NOW, BOTH).parts
+    assert changes.deploy == DeployRef(service="web")
+
+
+def test_a_deploy_that_was_rolled_back_is_not_taken_for_the_one_that_fixed_it() -> None:
+    (undone,) = parse("has deploy 4471 been rolled back?", NOW, BOTH).parts
+    (mends,) = parse("has it been rolled back by deploy 4475?", NOW, BOTH).parts
+    assert (undone.kind, undone.deploy) == (PartKind.FIX, None)
+    assert mends.deploy == DeployRef(asked="4475")
+
+
+# --- URLs and people ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("https://graphs.test/d/web?from=now what broke?", [("cause", None, None)]),
+        ("What broke? (see https://wiki.test/what/changed/in/deploy.)", [("cause", None, None)]),
+        ("what changed in https://git.test/shop/commit/3f2a9bc?", [("changes", "deploy 3f2a9bc", None)]),
+        ("what changed in https://git.test/shop/releases/tag/v2.3.1", [("changes", "deploy v2.3.1", None)]),
+        ("who shipped https://ship.test/deploys/4471?", [("who_when", "deploy 4471", None)]),
+        ("what caused https://pager.test/INC-42 ?", [("cause", None, "INC-42")]),
+    ],
+)  # fmt: skip
+def test_of_a_url_only_what_it_leads_to_is_read(
+    text: str, parts: list[tuple[str, str | None, str | None]]
+) -> None:
+    question = parse(text, NOW, {"web": "web"})
+    assert [
+        (p.kind.value, p.deploy.words if p.deploy else None, p.incident) for p in question.parts
+    ] == parts
+    assert question.services == ()
+    assert question.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "person"),
+    [
+        ("what did Imani deploy?", "imani"),
+        ("what has @imani.okafor shipped today?", "imani.okafor"),
+        ("what else did imani push?", "imani"),
+        ("deploys by release-bot since 01:00", "release-bot"),
+        ("what did we deploy?", None),
+        ("what did web deploy?", None),
+        ("what was deployed by hand?", None),
+    ],
+)
+def test_whose_deploys_are_asked_for(text: str, person: str | None) -> None:
+    (part,) = parse(text, NOW, BOTH).parts
+    assert part.kind is PartKind.LISTING
+    assert (part.person, part.unread) == (person, "")

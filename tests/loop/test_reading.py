@@ -61,7 +61,7 @@ def part(kind: PartKind, text: str, **fields: Any) -> Part:
         ("Who shipped the payments change?", [part(PartKind.WHO_WHEN, "Who shipped the payments change?", deploy=DeployRef(service="payments-api", before_cause=0), service="payments-api")]),
         ("Who shipped the change?", [part(PartKind.WHO_WHEN, "Who shipped the change?", deploy=DeployRef(before_cause=0))]),
         ("What changed in the last deploy of payments?", [part(PartKind.CHANGES, "What changed in the last deploy of payments?", deploy=DeployRef(service="payments-api"), service="payments-api")]),
-        ("Is it safe to roll back web 4470 and payments 4471?", [part(PartKind.ROLLBACK, "Is it safe to roll back web 4470 and payments 4471?", deploy=DeployRef(asked="4470", service="web"), service="web")]),
+        ("Is it safe to roll back web 4470 and payments 4471?", [part(PartKind.ROLLBACK, "Is it safe to roll back web 4470 and payments 4471?", deploy=DeployRef(asked="4470", service="web"), service="web"), part(PartKind.ROLLBACK, "Is it safe to roll back web 4470 and payments 4471?", deploy=DeployRef(asked="4471", service="payments-api"), service="web")]),
         ("Is it safe to roll back?", [part(PartKind.ROLLBACK, "Is it safe to roll back?")]),
         ("checkout is down", [part(PartKind.CAUSE, "checkout is down")]),
         ("INC-9: checkout returns 500", [part(PartKind.CAUSE, "INC-9: checkout returns 500", incident="INC-9")]),

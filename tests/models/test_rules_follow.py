@@ -2,79 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from bot.loop.engine import run
-from bot.loop.journal import MemoryJournal, ToolReturned
-from bot.loop.limits import Limits
-from bot.loop.outcome import Answer
-from bot.loop.question import parse
-from bot.loop.toolbox import Toolbox
-from bot.models.rules import RulesModel
-from bot.redact import Redactor
-from support.scripted import stop_after
+from models.rules_shop import FAST, HOUR, ask, said, shop_of
 from support.shop import NOW, Shop
-from tools.base import Status
-from tools.workspace import open_workspace, read_tools
-
-HOUR = timedelta(hours=1)
-MINUTE = timedelta(minutes=1)
-DAY = timedelta(days=1)
-SLOW = (
-    "".join(f"step_{at} = prepare({at})\n" for at in range(9)) + "post('/charges', timeout=5.0)\n"
-)
-FAST = SLOW.replace("5.0", "0.5")
-
-
-def shop_of(root: Path) -> Shop:
-    shop = Shop(root)
-    shop.service("checkout", depends_on=["payments"], owner="team-buy")
-    shop.service("payments", rollback="ship undo {service} {ref}", owner="team-pay")
-    shop.service("web", aliases=["CA bundle"])
-    shop.release("web", 1, 100 * DAY, {"index.html": "<p>hello</p>\n"}, ref="v1")
-    shop.release("checkout", 2, 90 * DAY, {"start.py": "start = 'checkout'\n"}, ref="v2")
-    shop.release("payments", 3, 80 * DAY, {"pay.py": SLOW}, ref="v3")
-    shop.release("checkout", 9, 3 * HOUR, {"theme.py": "colour = 'blue'\n"}, ref="v9")
-    shop.git("payments", "mv", "pay.py", "charge.py")
-    shop.release("payments", 10, HOUR, {"charge.py": FAST}, ref="v10", actor="dana.li")
-    shop.incident(title="Checkout fails", summary="'/charges' runs into its timeout")
-    return shop
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Shop:
     return shop_of(tmp_path)
-
-
-async def ask(shop: Shop, text: str, now: datetime = NOW, thread: tuple[str, ...] = ()) -> Answer:
-    shop.open()
-    workspace = open_workspace(shop.root)
-    journal = MemoryJournal()
-    outcome = await run(
-        parse(text, now, workspace.catalog.words(), thread),
-        RulesModel(),
-        Toolbox(read_tools(workspace), Redactor()),
-        Limits(),
-        journal,
-        stop_after(),
-    )
-    assert isinstance(outcome, Answer), outcome
-    refused = [
-        event
-        for event in journal.events
-        if isinstance(event, ToolReturned)
-        and event.tool == "answer"
-        and event.status is not Status.OK
-    ]
-    assert refused == [], "the goal check refused the rules model's own answer"
-    return outcome
-
-
-def said(answer: Answer) -> str:
-    return "\n".join([answer.headline, *(claim.text for claim in answer.claims)])
 
 
 @pytest.mark.parametrize(
@@ -138,9 +76,9 @@ async def test_a_fix_that_is_no_later_deploy_is_left_unknown(shop: Shop) -> None
         ("Did the CA bundle change in November?", "No: no deploy of web", "web deploy 1 (v1)"),
         ("Was anything deployed in the 2 hours before it began?", "Yes: 1 deploy", "Deploy 10"),
         ("Was anything deployed in the 20 minutes before it began?", "No: no deploy", "deploy 10"),
-        ("What else went out?", "2 deploys", "Deploy 9 (checkout, v9)"),
+        ("What else went out?", "checkout deploy 9 (v9), from 2026-11-28 02:06", "Deploy 9"),
         ("was anything else deployed in the 2 hours before?", "No: only payments deploy 10", "v10"),
-        ("was anything else deployed in the day before?", "Yes: checkout deploy 9", "Deploy 10"),
+        ("was anything else deployed in the day before?", "Yes: checkout deploy 9", "Deploy 9"),
         ("who shipped it and when", "Deploy 10 (payments, v10)", "dana.li"),
         ("whats the version before that", "Deploy 3 (payments, v3)", "2026-09-10"),
         ("when was payments deployed before deploy 10?", "Deploy 3 (payments, v3)", "2026-09-10"),

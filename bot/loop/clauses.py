@@ -1,0 +1,161 @@
+"""A question's clauses, and what each of them names: looked for once, and only when it is asked for.
+
+Pure; the catalog's words are given. Knows no part of a question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from bot.loop.entities import (
+    ACTED_ON,
+    DeployRef,
+    find_deploys,
+    find_environment,
+    find_person,
+    find_services,
+    find_versions,
+    joined_services,
+)
+from bot.loop.guard import guarded, has_digit
+from bot.loop.times import OnsetWindow, Window, onset_window, window
+
+_URL = re.compile(r"https?://[^\s<>|]*[^\s<>|.,;:!?)\]'\"]", re.IGNORECASE)
+_IN_URL = re.compile(
+    r"/(?P<kind>commit|deploy|deployment|release)s?/(?:tag/)?(?P<name>[\w.-]*\d[\w.-]*)",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\([^()]*\)")
+_BREAK = re.compile(
+    r"(?<=[?!;\n])\s*|(?<=[a-z)\"'])\.\s+"
+    r"|,?(?<!\s)\s+\band\s+(?=(?:what|which|who|when|how|why|did|was|were|is|show|list)\b)"
+    r"|,\s+(?=(?:what|which|who|when|why)\b)|,\s+in\s+(?=which\b)",
+    re.IGNORECASE,
+)
+_RUN_TOGETHER = guarded("whats|whos|whens|wheres|hows", r"\b(what|who|when|where|how)s\b")
+"""``whats``, as it is typed at night."""
+_INCIDENT = re.compile(r"\b(?!UTC-|SHA-|UTF-|ISO-|CVE-)[A-Z][A-Z0-9]{1,9}-\d{1,8}\b")
+_FILE = re.compile(r"(?<![\w@:/.+-])(?:[\w.@+-]++/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A piece of text with what it names. ``words`` maps the catalog's names and aliases to service
+    names; times are read against ``now``, which is UTC.
+    """
+
+    text: str
+    words: Mapping[str, str]
+    now: datetime
+
+    @cached_property
+    def services(self) -> tuple[str, ...]:
+        return find_services(self.text, self.words)
+
+    @cached_property
+    def subjects(self) -> tuple[str, ...]:
+        """The services that are asked about together: ``web and ledger``."""
+        if len(self.services) < 2:
+            return self.services
+        return joined_services(self.text, self.words)
+
+    @property
+    def person(self) -> str | None:
+        return find_person(self.text, self.words)
+
+    @property
+    def service(self) -> str | None:
+        return self.services[0] if self.services else None
+
+    @property
+    def has_digit(self) -> bool:
+        """Without one no deploy is named by its number or version."""
+        return has_digit(self.text)
+
+    @cached_property
+    def deploys(self) -> tuple[str, ...]:
+        return find_deploys(self.text)
+
+    @cached_property
+    def versions(self) -> tuple[DeployRef, ...]:
+        return find_versions(self.text, self.words)
+
+    @cached_property
+    def acted_on(self) -> tuple[str, ...]:
+        """Deploys by their bare numbers: ``who deployed 4471``."""
+        if not self.has_digit:
+            return ()
+        lists = (re.findall(r"\d+", one["numbers"]) for one in ACTED_ON.finditer(self.text))
+        return tuple(dict.fromkeys(number for numbers in lists for number in numbers))
+
+    @property
+    def names_any(self) -> bool:
+        """Whether any service or deploy is named, by whatever name."""
+        return bool(self.services or self.deploys or self.versions or self.acted_on)
+
+    @property
+    def named(self) -> tuple[DeployRef, ...]:
+        """Every deploy that is named as one."""
+        return (*(DeployRef(asked=asked) for asked in self.deploys), *self.versions)
+
+    @cached_property
+    def meant(self) -> tuple[DeployRef, ...]:
+        """What "it" can mean after this text: the one deploy that its first line is about, else all
+        that it names. What stands in brackets is mostly another name of the same.
+        """
+        if not self.named:
+            return ()
+        plain = _ASIDE.sub(" ", self.text).strip()
+        first = self._named_once(plain.split("\n", 1)[0])
+        if len(first) == 1:
+            return first
+        return self._named_once(plain) or self._named_once(self.text)
+
+    def _named_once(self, text: str) -> tuple[DeployRef, ...]:
+        named = Clause(text, self.words, self.now).named
+        return tuple({ref.asked: ref for ref in reversed(named)}.values())[::-1]
+
+    @cached_property
+    def span(self) -> Window:
+        return window(self.text, self.now)
+
+    @property
+    def around(self) -> OnsetWindow | None:
+        return onset_window(self.text)
+
+    @property
+    def incident(self) -> str | None:
+        found = _INCIDENT.search(self.text) if "-" in self.text else None
+        return found[0] if found else None
+
+    @property
+    def environment(self) -> str | None:
+        return find_environment(self.text)
+
+    @property
+    def path(self) -> str | None:
+        found = _FILE.search(self.text) if "." in self.text else None
+        return found[0] if found else None
+
+
+def readable(text: str) -> str:
+    """The text without its URLs: of one that leads to a commit, a deploy or a release that remains."""
+    return _URL.sub(_name_in, text) if "://" in text else text
+
+
+def _name_in(url: re.Match[str]) -> str:
+    found = _IN_URL.search(url[0])
+    return f" {found['kind']} {found['name']} " if found else " "
+
+
+def clauses_of(whole: Clause) -> Iterator[Clause]:
+    """The clauses of a text; the text itself where it is one."""
+    for piece in _BREAK.split(whole.text):
+        if not piece or piece.isspace():
+            continue
+        text = _RUN_TOGETHER.sub(r"\1 is", piece)
+        yield whole if text == whole.text else Clause(text, whole.words, whole.now)
