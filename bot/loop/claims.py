@@ -11,41 +11,43 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from bot.loop.facts import Fact, FactKind, facts_in
+from bot.loop.guard import guarded
 from bot.loop.rows import Row, Rows, holds, names_of
 from bot.loop.scratchpad import Observation, Scratchpad
 from tools.base import Status
 from tools.records import Confidence, Deploy, DeploysFound, DiffShown, Observed, SuspectsRanked
 
 _SAID = re.compile(r"“[^“”]*”|\"[^\"\n]*\"|`[^`\n]*`")
-_NEGATIVE = re.compile(
+_NEGATIVE = guarded(
+    "no|ne|without|cannot|isnt|dont|didnt|n't|n’t",
     r"\b(?:no|not|none|never|neither|nor|nothing|without|cannot|isnt|dont|didnt)\b|n['’]t\b",
-    re.IGNORECASE,
 )
 _ONLY = re.compile(r"^\W*no\W+only\b", re.IGNORECASE)
 """``No: only deploy 12``: that there was no other, which a whole list of one shows."""
-_CAUSAL = re.compile(
+_CAUSAL = guarded(
+    r"caus|culprit|brok|responsible|blame|due|triggered|led|introduced|took|brought|behind",
     r"\b(?:caus\w+|root cause|culprit|broke|broken by|responsible for|to blame|blame for|because of"
     r"|due to|triggered|led to|introduced by|brought down|took down|is behind|was behind)\b",
-    re.IGNORECASE,
 )
 _SUBJECT_AFTER = re.compile(
     r"\b(?:(?:caused|triggered|broken|introduced|explained)\s+by|because of|due to"
-    r"|(?:root )?cause\w*(?: of [^,;]*?)?\s*(?:is|was|:)|culprit\s*(?:is|was|:))",
+    r"|(?:root )?cause\w*(?: of [^,;]{0,200}?)?\s{0,9}(?:is|was|:)|culprit\s*(?:is|was|:))",
     re.IGNORECASE,
 )
-_HEDGED = re.compile(
+_HEDGED = guarded(
+    r"like|probab|possib|may|might|could|perhaps|suspect|candidate|runner|unclear|appear|seem",
     r"\b(?:likely|likeliest|probabl[ey]|possibl[ey]|may|might|could|perhaps|suspects?|suspected"
     r"|candidates?|runner-up|unclear|appears?|seems?|first suspect)\b",
-    re.IGNORECASE,
 )
-_WEAK = re.compile(
+_WEAK = guarded(
+    r"may|might|could|possib|perhaps|candidate|runner|unclear|less",
     r"\b(?:may|might|could|possibl[ey]|perhaps|candidates?|runner-up|unclear|less likely)\b",
-    re.IGNORECASE,
 )
 _BREAKS = re.compile(
-    r"[;•\n]\s*|,\s+|\.\s+|\s+[–—]\s+|\s+and\s+|\s+but\s+|\s+while\s+|\s+whereas\s+"
-    r"|\s+(?=(?:against|compared (?:with|to)|over|since|than|instead of)\s)"
+    r"[;•\n,.\s](?:(?<=[;•\n])\s*|(?<=[,.])\s+|(?<=\s)(?<!\s\s)\s*+(?:(?:[–—]|and|but|while|whereas)\s+"
+    r"|(?=(?:against|compared (?:with|to)|over|since|than|instead of)\s)))"
 )
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
 _ASIDE = re.compile(
     r"^(?:against|compared (?:with|to)|over|since|than|instead of)\b", re.IGNORECASE
 )
@@ -78,20 +80,42 @@ def claim_problems(text: str, evidence: Sequence[str], grounds: Grounds) -> list
     if not evidence:
         return ["it cites no observation"]
     cited = [pad.evidence[e] for e in evidence]
+    text = _with_names_quoted(text, cited, grounds)
     return [*_chunk_problems(text, cited, grounds), *causal_problems(text, cited, grounds.catalog)]
+
+
+def _with_names_quoted(text: str, cited: Sequence[Observation], grounds: Grounds) -> str:
+    """The claim with the names of people as quotations, where they hold what reads as facts: one
+    who deploys may be called by a URL, or by a number, and says nothing more by that.
+    """
+    people = {name for observation in cited for name in grounds.rows(observation).people}
+    for name in sorted((one for one in people if len(one) > 1), key=len, reverse=True):
+        if name not in text or not _reads_as_more(name, grounds.catalog):
+            continue
+        for before, after in (("by ", ""), ("(", ")")):
+            text = text.replace(f"{before}{name}{after}", f"{before}“{name}”{after}")
+    return text
+
+
+def _reads_as_more(name: str, catalog: Mapping[str, str]) -> bool:
+    shapes = (_NEGATIVE, _CAUSAL, _BREAKS)
+    return bool(facts_in(name, catalog)) or any(shape.search(name) for shape in shapes)
 
 
 def chunks(text: str) -> Iterator[tuple[str, bool]]:
     """The claim in pieces that each say one thing; brackets, quotations and code stay whole. With
     each, whether "and" joins it to the piece before: then it goes on about the same file.
     """
-    masked = _SAID.sub(lambda m: "x" * len(m[0]), text)
-    masked = re.sub(r"\([^()]*\)", lambda m: "x" * len(m[0]), masked)
+    masked = _IN_BRACKETS.sub(_masked, _SAID.sub(_masked, text))
     start, joined = 0, False
     for found in _BREAKS.finditer(masked):
         yield text[start : found.start()], joined
         start, joined = found.end(), found[0].strip() == "and"
     yield text[start:], joined
+
+
+def _masked(match: re.Match[str]) -> str:
+    return "x" * len(match[0])
 
 
 def _chunk_problems(text: str, cited: Sequence[Observation], grounds: Grounds) -> list[str]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from bot.loop.entities import find_services
@@ -46,34 +45,42 @@ class Fact(NamedTuple):
     said: str
 
 
+# A pattern begins with its first character wherever one is known, and looks back over it for what
+# may not stand before: so a search leaps from digit to digit, and tries no other place.
 _URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
 _ISO = re.compile(
-    r"\b(\d{4}-\d{2}-\d{2})[T ](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?"
+    r"(\d(?<!\w.)\d{3}-\d{2}-\d{2})[T ](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?"
     r"\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?",
 )
 _CLOCK = re.compile(
-    r"(?<![\d:.-])([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?\s?(Z\b|UTC\b|GMT\b|[+-]\d{2}:?\d{2}\b)?"
+    r"(\d(?<![\d:.-].)(?:(?<=[01])\d|(?<=2)[0-3])?):([0-5]\d)(?::([0-5]\d))?\s?(Z\b|UTC\b|GMT\b|[+-]\d{2}:?\d{2}\b)?"
 )
-_DATE = re.compile(r"\b(\d{4}-\d{2}-\d{2})\b")
+_DATE = re.compile(r"(\d(?<!\w.)\d{3}-\d{2}-\d{2})\b")
 _DURATION = re.compile(
-    r"(?<![\w.])(\d{1,12}(?:\.\d{1,6})?)\s?"
+    r"(\d(?<![\w.].)\d{0,11}(?:\.\d{1,6})?)\s?"
     r"(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)\b"
 )
 _COMPOUND = re.compile(
-    r"(?<![\w.])(\d{1,5})\s?(d|h|m)(?:ays?|ours?|rs?|in|ins|inutes?)?"
+    r"(\d(?<![\w.].)\d{0,4})\s?(d|h|m)(?:ays?|ours?|rs?|in|ins|inutes?)?"
     r"\s(\d{1,2})\s?(h|m|s)(?:ours?|rs?|in|ins|inutes?|ecs?)?\b"
 )
-_INCIDENT = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,8}\b")
+_INCIDENT = re.compile(r"[A-Z](?<!\w.)[A-Z0-9]{1,9}-\d{1,8}\b")
 _SECONDS = {"ms": 0.001, "mi": 60.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "w": 604800.0}
-_SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])", re.IGNORECASE)
-_DEPLOY = re.compile(
-    r"\b(?:deploys?|deployments?|releases?)\s+#?(\d{1,40})\b|(?<![\w&])#(\d{1,10})\b", re.IGNORECASE
+_SHA = re.compile(
+    r"[0-9a-fA-F](?<![\w-].)(?:(?<=\d)(?=\d*[a-fA-F])|(?<=\D)(?=[a-fA-F]*\d))[0-9a-fA-F]{6,39}(?![\w-])"
 )
-_VERSION = re.compile(r"(?<![\w.])v?(\d+(?:\.\d+)+(?:[-+.]?[0-9A-Za-z]+)*)(?!\w)")
+_DEPLOY = re.compile(r"[dDrR](?<!\w.)(?i:(?<=d)eploy(?:s|ments?)?|(?<=r)eleases?)\s+#?(\d{1,40})\b")
+_HASHED = re.compile(r"(?<![\w&])#(\d{1,10})\b")
+_VERSION = re.compile(
+    r"[v\d](?<![\w.].)(?:(?<=v)\d+|(?<=\d)\d*)(?:\.\d+)+(?:[-+.]?[0-9A-Za-z]+)*(?!\w)"
+)
+_FILE_ENDING = re.compile(
+    r"\.(?:ya?ml|toml|json|py|js|ts|go|rs|java|rb|md|rst|txt|cfg|ini|env|tf|hcl|lock|sql|sh|properties"
+    r"|c|h|cpp|kt|cs|php|html)"
+)
 _PATH = re.compile(
-    r"(?<![\w@:/])(?:[\w.@+-]++/)+[\w@+-]*(?:\.[\w@+-]+)+|(?<![\w@:/])(?:[\w.@+-]++/){2,}[\w@+-]+"
-    r"|(?<![\w@/.])[\w-]++(?:\.[\w-]+)*\.(?:ya?ml|toml|json|py|"
-    r"js|ts|go|rs|java|rb|md|rst|txt|cfg|ini|env|tf|hcl|lock|sql|sh|properties|c|h|cpp|kt|cs|php|html)\b"
+    r"(?<![\w@:/])(?<![\w.@+-][.@+-])(?=[\w.@+-]++/)(?:(?:[\w.@+-]++/)+[\w@+-]*(?:\.[\w@+-]+)+|(?:[\w.@+-]++/){2,}[\w@+-]+)"
+    rf"|(?<![\w@/.])(?<![\w-]-)[\w-]++(?:\.[\w-]+)*{_FILE_ENDING.pattern}\b"
 )
 _NAMED_SHA = re.compile(r"\b(?:commit|sha|revision)\s+([0-9a-f]{7,40})\b", re.IGNORECASE)
 _COUNTED = re.compile(
@@ -89,10 +96,10 @@ _NO_NAMES = (
     r"|with|and|or|is|was|to|as|at|on|new|old|earlier|later|successful|failed|version|release|tag|from"
     r"|are|were|be|been|has|have|had|did|does|do|changed|finished|shipped|via|until|since|through"
     r"|into|over|under|about|around|between|only|also|same|then|than|production|staging|bad|good|docs|base|before|after|against|nearest"
-    r"|runner-up|likely|one|two|all|both|any|named|commit|which|when|while|since|python|node)\b)"
+    r"|runner-up|likely|one|two|all|both|any|named|commit|which|when|while|since|python|node)(?![\w-]))"
 )
 _NAMED = re.compile(
-    r"\b(?=[a-z][\w-]++\s++(?:(?:deploy|release)\s+#?\d|depends\s+on\b"
+    r"(?<![\w-])(?=[a-z][\w-]++\s++(?:(?:deploy|release)\s+#?\d|depends\s+on\b"
     r"|v?\d+\.\d+(?:\.\d+)?\b(?!\s?(?:%|ms|s|min|h)\b)))"
     rf"{_NO_NAMES}(?P<before>[a-z][\w-]+)\s+"
     rf"|\b(?:deploy|release)\s+#?\d+\s+\({_NO_NAMES}(?P<inside>[a-z][\w-]+)(?=[,)])"
@@ -102,8 +109,8 @@ _NAMED = re.compile(
 """What stands before a deploy, a version or "depends on" is a name, whether or not it is known. The
 words that are none are looked at last: it is the dearest look.
 """
-_PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?%")
-_NUMBER = re.compile(r"(?<![\w.])(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)(?![\w%]|\.\d)")
+_PERCENT = re.compile(r"(\d(?<![\w.].)\d*(?:\.\d+)?)\s?%")
+_NUMBER = re.compile(r"(\d(?<![\w.].)(?:\d{0,2}(?:,\d{3})+|\d*(?:\.\d+)?))(?![\w%]|\.\d)")
 _CODE = re.compile(r"`([^`\n]+)`")
 _QUOTE = re.compile(r"“([^“”]{2,})”|\"([^\"\n]{2,})\"")
 _PERSON = re.compile(
@@ -113,11 +120,18 @@ _PERSON = re.compile(
 )
 
 
-def _duration_seconds(amount: str, unit: str) -> float:
-    unit = unit.lower()
-    if unit == "ms" or unit.startswith("milli"):
-        return float(amount) * 0.001
-    return float(amount) * _SECONDS[unit[0]]
+def _duration_value(match: re.Match[str]) -> str:
+    unit = match[2].lower()
+    milli = unit == "ms" or unit.startswith("milli")
+    return f"{float(match[1]) * (0.001 if milli else _SECONDS[unit[0]]):g}"
+
+
+def _compound_value(match: re.Match[str]) -> str:
+    return f"{int(match[1]) * _SECONDS[match[2]] + int(match[3]) * _SECONDS[match[4]]:g}"
+
+
+def _number_value(match: re.Match[str]) -> str:
+    return f"{float(match[1].replace(',', '')):.12g}"
 
 
 def folded(text: str) -> str:
@@ -145,48 +159,54 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     takes. ``catalog`` maps words to services.
     """
     found: list[Fact] = []
-    there = _characters(text)
-    rest = _taken(_QUOTED, text, there, found)
-    if not _TICK.isdisjoint(there):
+    marks = _marks(text)
+    shapes = _shapes(marks)
+    rest = _taken(shapes.quoted, text, found)
+    if "`" in marks:
         found += [Fact(FactKind.CODE, folded(m[1]), m[0]) for m in _CODE.finditer(rest)]
         rest = _CODE.sub(lambda m: _opened(m[0]), rest)
-    rest = _taken(_PEOPLE, rest, there, found)
-    if not _COLON.isdisjoint(there):
+    rest = _taken(shapes.people, rest, found)
+    if ":" in marks:
         for match in _ISO.finditer(rest):
             if at := _iso_time(match):
                 found.append(Fact(FactKind.DATE, at.date().isoformat(), match[0]))
                 found.append(Fact(FactKind.TIME, f"{at:%H:%M}", match[0]))
-        rest = _ISO.sub(_blank, rest)
-    rest = _taken(_MEASURES, rest, there, found)
+        rest = _ISO.sub(lambda m: " " * len(m[0]), rest)
+    rest = _taken(shapes.measures, rest, found)
     services = find_services(rest, catalog)
     found += [Fact(FactKind.SERVICE, name, name) for name in services]
-    for match in _NAMED.finditer(rest):
+    for match in _NAMED.finditer(rest) if marks & _NAMING else ():
         name = next(group for group in match.groups() if group)
         if catalog.get(name.lower()) not in services and "." not in name:
             found.append(Fact(FactKind.NAME, name.lower(), name))
-    _taken(_NUMBERS, rest, there, found)
+    _taken(shapes.numbers, rest, found)
     return tuple(dict.fromkeys(found))
 
 
-def _characters(text: str) -> AbstractSet[str]:
-    """Those of the text; all, if it has letters or digits beyond ASCII: some are taken for others."""
+def _marks(text: str) -> frozenset[str]:
+    """What of a text tells, at a glance, which shapes it cannot hold. All of it, if the text has
+    letters or digits beyond ASCII, since patterns take some of those for others.
+    """
     there = set(text)
-    return _ALL if any(map(str.isalnum, there - _ALL)) else there
-
-
-def _taken(shapes: Sequence[_Shape], text: str, there: AbstractSet[str], found: list[Fact]) -> str:
-    """The text with blanks for what these shapes took; the facts are added to ``found``."""
+    if any(map(str.isalnum, there - _ASCII)):
+        return _MARKS
     lowered = text.lower()
-    for shape in shapes:
-        if shape.may_be_in(lowered, there):
-            for match in list(shape.pattern.finditer(text)):
-                found.append(Fact(shape.kind, shape.value(match), match[0].strip()))
-                text = f"{text[: match.start()]}{_blank(match)}{text[match.end() :]}"
+    words = [word for word in _WORDS if word in lowered]
+    if not there.isdisjoint(_DIGITS):
+        words.append(_DIGIT)
+    if "." in there and _FILE_ENDING.search(text):
+        words.append(_ENDING)
+    return frozenset([*(there & _SIGNS), *words])
+
+
+def _taken(shapes: Sequence[_Shape], text: str, found: list[Fact]) -> str:
+    """The text with blanks for what these shapes took; the facts are added to ``found``."""
+    for _, pattern, kind, value in shapes:
+        for match in list(pattern.finditer(text)):
+            said = match[0]
+            found.append(Fact(kind, value(match), said.strip()))
+            text = f"{text[: match.start()]}{' ' * len(said)}{text[match.end() :]}"
     return text
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
 
 
 def _count_value(match: re.Match[str]) -> str:
@@ -203,68 +223,75 @@ def _opened(code: str) -> str:
     return f" {code[1:-1]} " if re.fullmatch(r"`#?[\w.+-]+`", code) else " " * len(code)
 
 
-@dataclass(frozen=True)
-class _Shape:
-    """``needs``: characters of which a text holds at least one, or it is not searched; and one of
-    the ``words``, where there are any.
-    """
+class _Shape(NamedTuple):
+    """``needs``: a text with none of these marks is not searched."""
 
-    kind: FactKind
-    pattern: re.Pattern[str]
     needs: frozenset[str]
+    pattern: re.Pattern[str]
+    kind: FactKind
     value: Callable[[re.Match[str]], str]
-    words: tuple[str, ...] = ()
 
-    def may_be_in(self, lowered: str, there: AbstractSet[str]) -> bool:
-        if self.needs.isdisjoint(there):
-            return False
-        return not self.words or there is _ALL or any(word in lowered for word in self.words)
+
+class _Shapes(NamedTuple):
+    """In the order in which they take from a text; between them stand those with rules of their own."""
+
+    quoted: tuple[_Shape, ...]
+    people: tuple[_Shape, ...]
+    measures: tuple[_Shape, ...]
+    numbers: tuple[_Shape, ...]
 
 
 _DIGITS = frozenset("0123456789")
+_ASCII = frozenset(map(chr, range(128)))
+
+_DIGIT = "0"
+"""The mark of any digit."""
+_ENDING = ".x"
+"""The mark of a file's name."""
 _COLON = frozenset(":")
 _DASH = frozenset("-")
-_TICK = frozenset("`")
-_ALL = frozenset(map(chr, range(128)))
+_DOT = frozenset(".")
+_NUMBERED = frozenset({_DIGIT})
+_COUNTING = frozenset({"file", "commit", "line", "addition", "deletion", "+", "−"})
+_DEPLOYING = frozenset({"deploy", "release"})
+_FILING = frozenset({"/", _ENDING})
+_NAMING = frozenset({"deploy", "release", "depends", "."})
+_COMMITTING = frozenset({"commit", "sha", "revision"})
+_EVERY = _Shapes(
+    quoted=(
+        _Shape(frozenset('“"'), _QUOTE, FactKind.QUOTE, lambda m: folded(m[1] or m[2])),
+        _Shape(_COLON, _URL, FactKind.URL, lambda m: m[0].rstrip(".,;:")),
+    ),
+    people=(
+        _Shape(_DASH, _INCIDENT, FactKind.INCIDENT, lambda m: m[0].lower()),
+        _Shape(frozenset({"by"}), _PERSON, FactKind.PERSON, lambda m: m[1].lower()),
+    ),
+    measures=(
+        _Shape(_COMMITTING, _NAMED_SHA, FactKind.SHA, lambda m: m[1].lower()),
+        _Shape(_DASH, _DATE, FactKind.DATE, lambda m: m[1]),
+        _Shape(_COLON, _CLOCK, FactKind.TIME, _clock_value),
+        _Shape(_NUMBERED, _COMPOUND, FactKind.DURATION, _compound_value),
+        _Shape(_NUMBERED, _DURATION, FactKind.DURATION, _duration_value),
+        _Shape(frozenset("%"), _PERCENT, FactKind.PERCENT, lambda m: f"{float(m[1]):g}"),
+        _Shape(_FILING, _PATH, FactKind.PATH, lambda m: m[0]),
+    ),
+    numbers=(
+        _Shape(_COUNTING, _COUNTED, FactKind.COUNT, _count_value),
+        _Shape(_NUMBERED, _SHA, FactKind.SHA, lambda m: m[0].lower()),
+        _Shape(_DEPLOYING, _DEPLOY, FactKind.DEPLOY, lambda m: m[1]),
+        _Shape(frozenset("#"), _HASHED, FactKind.DEPLOY, lambda m: m[1]),
+        _Shape(_DOT, _VERSION, FactKind.VERSION, lambda m: m[0].lower().lstrip("v")),
+        _Shape(_NUMBERED, _NUMBER, FactKind.NUMBER, _number_value),
+    ),
+)
+_MARKS = _NAMING.union("`", *(shape.needs for group in _EVERY for shape in group))
+_SIGNS = frozenset(mark for mark in _MARKS if len(mark) == 1 and mark != _DIGIT)
+_WORDS = tuple(sorted(mark for mark in _MARKS if len(mark) > 1 and mark != _ENDING))
 
-_QUOTED = (
-    _Shape(FactKind.QUOTE, _QUOTE, frozenset('“"'), lambda m: folded(m[1] or m[2])),
-    _Shape(FactKind.URL, _URL, _COLON, lambda m: m[0].rstrip(".,;:")),
-)
-_PEOPLE = (
-    _Shape(FactKind.INCIDENT, _INCIDENT, _DASH, lambda m: m[0].lower()),
-    _Shape(FactKind.PERSON, _PERSON, frozenset("y"), lambda m: m[1].lower()),
-)
-_MEASURES = (
-    _Shape(FactKind.SHA, _NAMED_SHA, _ALL, lambda m: m[1].lower(), ("commit", "sha", "revision")),
-    _Shape(FactKind.DATE, _DATE, _DASH, lambda m: m[1]),
-    _Shape(FactKind.TIME, _CLOCK, _COLON, _clock_value),
-    _Shape(
-        FactKind.DURATION,
-        _COMPOUND,
-        _DIGITS,
-        lambda m: f"{int(m[1]) * _SECONDS[m[2]] + int(m[3]) * _SECONDS[m[4]]:g}",
-    ),
-    _Shape(FactKind.DURATION, _DURATION, _DIGITS, lambda m: f"{_duration_seconds(m[1], m[2]):g}"),
-    _Shape(FactKind.PERCENT, _PERCENT, frozenset("%"), lambda m: f"{float(m[1]):g}"),
-    _Shape(FactKind.PATH, _PATH, frozenset("/."), lambda m: m[0]),
-)
-_NUMBERS = (
-    _Shape(
-        FactKind.COUNT,
-        _COUNTED,
-        _DIGITS,
-        _count_value,
-        ("file", "commit", "line", "addition", "deletion", "+", "−"),
-    ),
-    _Shape(FactKind.SHA, _SHA, _DIGITS, lambda m: m[0].lower()),
-    _Shape(FactKind.DEPLOY, _DEPLOY, _DIGITS, lambda m: m[1] or m[2], ("deploy", "release", "#")),
-    _Shape(FactKind.VERSION, _VERSION, frozenset("."), lambda m: m[1].lower()),
-    _Shape(
-        FactKind.NUMBER,
-        _NUMBER,
-        _DIGITS,
-        lambda m: f"{float(m[1].replace(',', '')):.12g}",
-    ),
-)
-"""What each kind looks like, in the order in which they take from a text."""
+
+@lru_cache
+def _shapes(marks: frozenset[str]) -> _Shapes:
+    """Those that a text with these marks can hold."""
+    return _Shapes(
+        *(tuple(one for one in group if not one.needs.isdisjoint(marks)) for group in _EVERY)
+    )

@@ -88,20 +88,29 @@ def _answers(observation: Observation, part: Part) -> bool:
     match part.kind, observation.result.value:
         case PartKind.CAUSE, SuspectsRanked() | IncidentsFound():
             return True
-        case PartKind.CHANGES, DiffShown(deploy=deploy):
+        case ((PartKind.CHANGES | PartKind.ROLLBACK), DiffShown(deploy=deploy)):
             asked = part.deploy.asked if part.deploy else None
             names = {deploy.label, deploy.ref, deploy.id, str(deploy.number)}
-            return asked is None or asked in names or is_sha_of(asked, deploy.sha)
+            if asked is None:
+                return part.kind is PartKind.CHANGES
+            return asked in names or is_sha_of(asked, deploy.sha)
         case PartKind.CHANGES, DeploysFound(asked_deploy=asked):
             return part.deploy is not None and asked == part.deploy.asked
         case PartKind.CHANGES, SuspectsRanked(confidence=confidence):
             return part.deploy is None and confidence is Confidence.NONE
         case PartKind.CHANGES, IncidentsFound():
             return part.deploy is None
-        case PartKind.WHO_WHEN, DeploysFound() | DiffShown() | SuspectsRanked():
+        case (
+            (PartKind.WHO_WHEN | PartKind.COMMIT),
+            (DeploysFound() | DiffShown() | SuspectsRanked()),
+        ):
             return True
-        case ((PartKind.LISTING | PartKind.SHIPPED), DeploysFound()):
+        case ((PartKind.LISTING | PartKind.SHIPPED | PartKind.RUNNING), DeploysFound()):
             return True
+        case ((PartKind.INCIDENT | PartKind.INCIDENTS), (IncidentsFound() | SuspectsRanked())):
+            return True
+        case PartKind.ROLLBACK, DeploysFound(asked_deploy=asked):
+            return part.deploy is not None and asked == part.deploy.asked
         case (
             (
                 PartKind.WAS_IT
@@ -185,7 +194,9 @@ def _salvage(
     listed = [part.words for part in open_parts]
     dropped = len(arguments.claims) - len(held)
     if dropped:
-        listed.append(f"{dropped} more claims were withheld: nothing backed them")
+        more = "1 more claim was withheld: nothing backed it"
+        many = f"{dropped} more claims were withheld: nothing backed them"
+        listed.append(more if dropped == 1 else many)
     mended = arguments.model_copy(
         update={
             "headline": arguments.headline if keep_headline else held[0].text,

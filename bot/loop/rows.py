@@ -34,6 +34,7 @@ _RESPELLED = frozenset(
     {FactKind.TIME, FactKind.DATE, FactKind.DURATION, FactKind.NUMBER, FactKind.COUNT}
 )
 """Kinds whose values a text may spell with other characters than a claim."""
+_WORD = re.compile(r"\w+")
 _MOST_LINES = 200
 _WHOLE_TEXT = 400_000
 """Characters of a text that are searched for facts which no typed row holds."""
@@ -68,24 +69,27 @@ def holds(rows: Iterable[Row], fact: Fact, *, quotations: bool) -> bool:
 
 
 def _in_row(row: Row, fact: Fact, *, quotations: bool) -> bool:
-    texts = [*row.words, *row.quotes] if quotations or fact.kind is FactKind.QUOTE else row.words
-    if fact.kind is FactKind.QUOTE:
-        texts = [*texts, *row.whole]
+    pair = (fact.kind, fact.value)
+    if pair in row.facts or (quotations and pair in row.quoted):
+        return True
     match fact.kind:
         case FactKind.SHA:
             return any(sha.startswith(fact.value) for sha in row.shas)
         case FactKind.PATH:
-            if any(p == fact.value or p.endswith(f"/{fact.value}") for p in row.paths):
-                return True
+            return any(p == fact.value or p.endswith(f"/{fact.value}") for p in row.paths)
         case FactKind.CODE | FactKind.QUOTE | FactKind.INCIDENT | FactKind.PERSON | FactKind.NAME:
+            texts = _texts(row, fact, quotations=quotations)
             return any(_has_words(text, fact.value.lstrip("@")) for text in texts)
         case FactKind.NUMBER:
-            if (FactKind.DEPLOY, fact.value) in row.facts:
-                return True
+            return (FactKind.DEPLOY, fact.value) in row.facts
         case _:
-            pass
-    pair = (fact.kind, fact.value)
-    return pair in row.facts or (quotations and pair in row.quoted)
+            return False
+
+
+def _texts(row: Row, fact: Fact, *, quotations: bool) -> list[str]:
+    if fact.kind is FactKind.QUOTE:
+        return [*row.words, *row.quotes, *row.whole]
+    return [*row.words, *row.quotes] if quotations else row.words
 
 
 def _has_words(text: str, needle: str) -> bool:
@@ -106,11 +110,14 @@ def _wordy(char: str) -> bool:
 
 
 class Rows:
-    """The rows of one result, and its text for what no typed row holds."""
+    """The rows of one result, and its text for what no typed row holds. ``people`` are the names of
+    those who did something in it.
+    """
 
     def __init__(self, result: ToolResult, catalog: Mapping[str, str]) -> None:
         self._catalog = catalog
         self.all: list[Row] = []
+        self.people: set[str] = set()
         self.root = Row()
         value = result.value
         if isinstance(value, Record):
@@ -138,7 +145,8 @@ class Rows:
             yield from self._lines_with(spelled)
 
     def _lines_with(self, facts: Sequence[Fact]) -> Iterator[Row]:
-        words = dict.fromkeys(w for f in facts for w in re.findall(r"\w+", f.said.lower())[:1])
+        found = (_WORD.search(fact.said.lower()) for fact in facts)
+        words = dict.fromkeys(word[0] for word in found if word)
         places = [[at for at, line in enumerate(self._lowered) if word in line] for word in words]
         rarest = min(filter(None, places), key=len, default=[])
         for at in rarest[:_MOST_LINES] if words else range(len(self._lines))[:_MOST_LINES]:
@@ -225,7 +233,9 @@ class Rows:
             row.facts.add((FactKind.VERSION, _version(item)))
         elif name == "nearest":
             row.facts.add((FactKind.DEPLOY, item))
-        if name not in _PEOPLE:
+        if name in _PEOPLE:
+            self.people.add(item)
+        else:
             for fact in facts_in(item, self._catalog):
                 self._put(fact, row.facts, row)
 

@@ -102,7 +102,7 @@ class Chain:
         return True
 
     def go_on_with(self, name: str) -> None:
-        while self.has_next and self.name != name:
+        while any(model.name == name for model in self._models[1:]):
             self._models.pop(0)
 
     async def complete(self, request: Request) -> Turn:
@@ -152,6 +152,7 @@ def test_the_trace_says_how_long_a_failed_call_took(loop: VirtualLoop) -> None:
         await asyncio.sleep(3)
         raise asyncio.CancelledError
 
+    loop.play(asyncio.sleep(100))  # a clock starts anywhere
     model = ScriptedModel(READ, after(4, busy(0.0)), breaks, after(2, DONE))
     outcome, events = ask(loop, model)
     assert isinstance(outcome, Answer)
@@ -176,6 +177,7 @@ def test_a_model_that_is_late_is_told_with_its_time(loop: VirtualLoop) -> None:
 def test_with_another_model_behind_it_one_call_takes_at_most_half_of_the_time_left(
     loop: VirtualLoop,
 ) -> None:
+    loop.play(asyncio.sleep(100))  # a clock starts anywhere
     model = Chain(ScriptedModel(after(50, READ)), ScriptedModel(READ, DONE))
     outcome, events = ask(loop, model, limits=Limits(model_call_seconds=50))
     assert isinstance(outcome, Answer)
@@ -223,6 +225,15 @@ def test_a_busy_model_is_tried_once_more_and_then_the_next_with_tries_of_its_own
     assert next(e.model for e in events if isinstance(e, RunStarted)) == "one"
 
 
+def test_a_run_that_begins_with_the_second_model_says_which_one_it_stands_in_for(
+    loop: VirtualLoop,
+) -> None:
+    model = Chain(ScriptedModel(), ScriptedModel(READ, DONE))
+    model.hand_over(busy())
+    outcome, _ = ask(loop, model)
+    assert (outcome.model, outcome.instead_of) == ("two", "one")
+
+
 def test_an_answer_of_the_first_model_stands_in_for_no_other(loop: VirtualLoop) -> None:
     outcome, _ = ask(loop, Chain(ScriptedModel(READ, DONE), ScriptedModel()))
     assert (outcome.model, outcome.instead_of) == ("one", "")
@@ -245,7 +256,12 @@ def test_a_run_that_died_after_a_handover_goes_on_with_the_model_that_it_had_got
         rest = Chain(ScriptedModel(), ScriptedModel(*plays, DONE))
         again, events = ask(loop, rest, half)
         assert again == whole
-        assert [e.attempt for e in failed(events)] == [1, 2, 3, 4]
+        assert [(e.attempt, e.again_in) for e in failed(events)] == [
+            (1, 0.5),
+            (2, 0.0),
+            (3, 0.5),
+            (4, 1.0),
+        ]
 
 
 @pytest.mark.parametrize(("wait", "waited"), [(11.0, True), (12.0, False), (13.0, False)])

@@ -109,6 +109,12 @@ def test_and_goes_on_about_the_same_file_and_a_comma_does_not() -> None:
     assert wrong("config/retry.yaml changed, it set `pool.size: 40 → 4`", two_files()) == []
 
 
+def test_of_two_files_in_one_piece_what_and_adds_is_held_to_be_of_neither() -> None:
+    moved = found("the log\n" + "filler\n" * 60 + "a/x.py b/y.py were renamed\n31337 lines")
+    assert wrong("a/x.py b/y.py were renamed and there are 31337 lines", moved) == []
+    assert wrong("a/x.py was renamed and there are 31337 lines", moved) != []
+
+
 LOG = found("12 lines of the log\n" + "nothing to see\n" * 20 + "03:12 the pool had 31337 waiters")
 
 
@@ -180,6 +186,17 @@ def test_a_deploy_that_an_empty_search_names_as_there_cannot_be_denied() -> None
     assert wrong("Deploy 4471 did not change config/none.yaml", unchanged) == []
     assert wrong("There is no deploy 4471", unchanged) != []
     assert wrong("Deploy 4466 did not change config/none.yaml", unchanged) != []
+
+
+def test_a_version_is_denied_as_it_was_asked_for_and_the_nearest_one_is_not() -> None:
+    value = DeploysFound(
+        asked="v2.3.9", asked_deploy="v2.3.9", deploys=(), total=0, nearest=("V2.3.0", "2.2.9")
+    )
+    missing = nothing("v2.3.9 does not exist in any source. Nearest: V2.3.0, 2.2.9.", value)
+    assert wrong("There is no v2.3.9", missing) == []
+    assert wrong("There is no v2.3.9, the nearest is V2.3.0", missing) == []
+    for text in ("There is no v2.3.0", "There is no 2.2.9", "There is no v2.3.8"):
+        assert wrong(text, missing) != [], text
 
 
 def test_a_denial_may_hold_facts_of_another_observation() -> None:

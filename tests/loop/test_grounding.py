@@ -8,28 +8,10 @@ import pytest
 
 from bot.loop.grounding import NOTHING, Verdict, check
 from bot.loop.outcome import AnswerArguments, Claim
-from bot.loop.scratchpad import Observation, Origin, Scratchpad, Step
-from bot.loop.wire import Finish, Turn
+from support.pads import pad
 from support.scripted import CATALOG, NOW, asked, diff, found, no_deploy, ranking
 from tools.base import Status, ToolResult
 from tools.records import Confidence
-
-
-def pad(*results: ToolResult, question: str = "hello") -> Scratchpad:
-    observations = tuple(
-        Observation(
-            id=f"o{n}",
-            call_id=f"c{n}",
-            tool=f"tool{n}",
-            arguments={},
-            origin=Origin.RAN,
-            result=result,
-            shown=result.text,
-        )
-        for n, result in enumerate(results, 1)
-    )
-    step = Step(1, Turn(finish=Finish.TOOL_USE, model="m"), observations)
-    return Scratchpad.begin(asked(question), "m").with_step(step)
 
 
 def verdict(
@@ -159,6 +141,55 @@ def test_prose_without_a_claim_reaches_nobody() -> None:
     assert accepted.headline == NOTHING
     bare = prose.model_copy(update={"unknowns": ()})
     assert check(bare, pad(ranking())).accepted is None
+
+
+BOTH_PARTS = "Which service caused the checkout incident, and what changed in deploy 4471?"
+HOLDS = Claim(text="Deploy 4471 finished 22 min before onset", evidence=("o1",))
+
+
+def answered(headline: str, *claims: Claim) -> Verdict:
+    arguments = AnswerArguments(headline=headline, claims=claims, confidence=Confidence.HIGH)
+    return check(arguments, pad(ranking(), question=BOTH_PARTS))
+
+
+@pytest.mark.parametrize(
+    ("headline", "posted"),
+    [
+        ("payments-api most likely caused it", "payments-api most likely caused it"),
+        ("payments-api deploy 9999 most likely caused it", HOLDS.text),
+    ],
+)
+def test_of_a_rejected_answer_the_headline_stays_if_it_holds(headline: str, posted: str) -> None:
+    invented = Claim(text="It changed 99 files", evidence=("o1",))
+    left = answered(headline, HOLDS, invented).salvage
+    assert left is not None
+    assert left.headline == posted
+    assert left.claims[0] == HOLDS
+    assert invented not in left.claims
+    assert left.unknowns[0] == "what changed in deploy 4471"
+    assert left.unknowns[1] == "1 more claim was withheld: nothing backed it"
+
+
+@pytest.mark.parametrize(
+    ("unknown", "named"),
+    [
+        ("which service caused it", True),
+        ("the cause of the incident", True),
+        ("the flags", False),
+        ("what else went out", False),
+    ],
+)
+def test_an_unknown_names_a_part_by_more_than_a_small_word(unknown: str, *, named: bool) -> None:
+    changed = verdict("It changed 12 files", diff(), question=BOTH_PARTS)
+    assert len(changed.problems) == 1, "the cause is open"
+    arguments = AnswerArguments(
+        headline="It changed 12 files",
+        claims=(Claim(text="It changed 12 files", evidence=("o1",)),),
+        unknowns=(unknown,),
+        confidence=Confidence.HIGH,
+    )
+    accepted = check(arguments, pad(diff(), question=BOTH_PARTS)).accepted
+    assert (accepted is not None) is named
 
 
 def test_nothing_is_salvaged_when_no_claim_holds() -> None:

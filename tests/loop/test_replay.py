@@ -314,6 +314,24 @@ async def test_a_step_that_the_run_did_not_reach_cannot_be_forked(step: int) -> 
         await forked(journal, step)
 
 
+@pytest.mark.parametrize("events", [0, 1])
+async def test_a_run_that_never_asked_its_model_cannot_be_forked(events: int) -> None:
+    journal = await recorded()
+    journal.events = journal.events[:events]
+    with pytest.raises(ValueError, match="cannot be forked"):
+        await forked(journal, 1)
+
+
+async def test_a_fork_keeps_what_the_model_was_told_by_the_bot_of_then() -> None:
+    journal = await recorded()
+    at, asked = first(journal, ModelCalled)
+    old = with_event(journal, at, asked.model_copy(update={"added": ("f" * 64,)}))
+    old.blobs["f" * 64] = "as it was said then"
+    _, new, _, _ = await forked(old, 2, SCRIPT[2])
+    told_then = next(e for e in new.events if isinstance(e, ModelCalled)).added
+    assert [await new.blob(digest) for digest in told_then] == ["as it was said then"]
+
+
 class Newer(MemoryJournal):
     """A journal that a newer bot wrote."""
 
@@ -331,6 +349,18 @@ def test_a_long_difference_is_told_by_its_beginning(chars: int, *, whole: bool) 
     drifted = Drifted(4, before, before.model_copy(update={"text": "y"}), Drift.DECISION)
     text = repr("x" * chars) if whole else f"{repr('x' * chars)[:199]}…"
     assert told(drifted)[1] == f"  text: recorded {text}, now 'y'"
+
+
+async def test_an_answer_that_became_a_failure_is_told_whole() -> None:
+    journal = await recorded()
+    ended = journal.events[-1]
+    failure = Failure(
+        reason=StopReason.UNGROUNDED, phase=Phase.EXECUTE, next_check="x", steps=3, model="m"
+    )
+    assert isinstance(ended, RunEnded)
+    (line,) = told(Drifted(9, ended, RunEnded(outcome=failure), Drift.OUTCOME))[1:]
+    assert line.startswith("  outcome: recorded Answer(kind='answer', headline='apples was found'")
+    assert ", now Failure(kind='failure', reason=<StopReason.UNGROUNDED" in line
 
 
 def test_a_difference_outside_of_all_steps_names_no_step() -> None:

@@ -18,8 +18,23 @@ from bot.loop.journal import (
 )
 from bot.loop.limits import StopReason
 from bot.loop.outcome import Answer, Failure
-from bot.loop.wire import ModelError, ModelErrorKind
-from support.scripted import Lookup, ScriptedModel, answer, called, play, stop_after, turn
+from bot.loop.replay import Same, replay
+from bot.loop.wire import Finish, ModelError, ModelErrorKind
+from support.scripted import (
+    Lookup,
+    LookupArguments,
+    Play,
+    Restart,
+    ScriptedModel,
+    answer,
+    called,
+    found,
+    play,
+    stop_after,
+    toolbox,
+    turn,
+)
+from tools.base import CallContext, ToolError, ToolResult
 
 SCRIPT = (
     turn(called("lookup", {"what": "apples"}), called("lookup", {"what": "pears"})),
@@ -61,6 +76,60 @@ async def test_from_every_point_of_its_journal_a_run_ends_the_same_and_repeats_n
         assert len(half.events) == len(full.events)
 
 
+DONE = turn(answer("apples was found", ("apples was found", ["o1"])))
+APPLES = turn(called("lookup", {"what": "apples"}))
+PEARS = turn(called("lookup", {"what": "pears"}))
+INVENTED = turn(answer("apples was found", ("apples was found", ["o1"]), ("9999", ["o1"])))
+BUSY = ModelError(ModelErrorKind.OVERLOADED, "busy", retry_after=0.0)
+TOO_LONG = ModelError(ModelErrorKind.CONTEXT_TOO_LONG, "too many tokens")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param((APPLES, INVENTED, DONE), id="an answer that is mended"),
+        pytest.param((APPLES, INVENTED, INVENTED), id="what holds of an answer"),
+        pytest.param((turn(text="hm"), APPLES, DONE), id="prose"),
+        pytest.param((turn(text="hm", finish=Finish.LENGTH), APPLES, DONE), id="a cut-off reply"),
+        pytest.param((turn(called("serch")), APPLES, PEARS, turn(text="x")) * 2, id="no answer"),
+        pytest.param((APPLES, APPLES, turn(*PEARS.calls, *PEARS.calls), DONE), id="repeats"),
+        pytest.param((turn(called("lookup", {"what": "bad"}), *APPLES.calls),) * 3, id="errors"),
+        pytest.param((APPLES, turn(called("restart", {"service": "web"}), text="x")), id="a write"),
+        pytest.param((BUSY, APPLES, BUSY, BUSY, DONE), id="a busy model"),
+        pytest.param((APPLES, ModelError(ModelErrorKind.REFUSED, "no")), id="a refusal"),
+        pytest.param((APPLES, ModelError(ModelErrorKind.AUTH, "no key")), id="no model"),
+        pytest.param((APPLES, PEARS, TOO_LONG, DONE), id="a request that is shortened"),
+        pytest.param((APPLES, PEARS, TOO_LONG, TOO_LONG), id="a request that stays too long"),
+    ],
+)
+async def test_however_a_run_goes_it_ends_the_same_from_every_point_and_replays(
+    script: tuple[Play, ...],
+) -> None:
+    async def does(arguments: LookupArguments, context: CallContext) -> ToolResult:
+        if arguments.what == "bad":
+            raise ToolError("the source is down")
+        return found(f"{arguments.what} was found")
+
+    full = MemoryJournal()
+    outcome = await play(ScriptedModel(*script), Lookup(does), Restart(), journal=full)
+    for events in range(len(full.events) + 1):
+        half = cut_after(full, events)
+        spent = sum(e.kind in {"model_returned", "model_failed"} for e in half.events)
+        resumed = await play(ScriptedModel(*script[spent:]), Lookup(does), Restart(), journal=half)
+        assert resumed == outcome, f"cut after {events} events"
+        assert {e.key for e in half.events} == {e.key for e in full.events}
+        assert len(half.events) == len(full.events)
+        assert await replay(half, toolbox(Lookup(), Restart())) == Same(tuple(half.events), outcome)
+
+
+async def test_a_run_that_another_model_takes_up_says_which_one_should_have_been_asked() -> None:
+    full, _ = await whole()
+    model = ScriptedModel(*SCRIPT)
+    model.name = "other"
+    outcome = await play(model, Lookup(), journal=cut_after(full, 1))
+    assert (outcome.model, outcome.instead_of) == ("other", "scripted")
+
+
 async def test_a_run_that_has_ended_hands_back_its_outcome_and_calls_nothing() -> None:
     full, outcome = await whole()
     model = ScriptedModel()
@@ -100,10 +169,11 @@ async def test_a_stale_owner_is_fenced_off() -> None:
         await play(ScriptedModel(), journal=Taken())
 
 
-async def test_an_owner_that_is_fenced_off_while_tools_run_hears_just_that() -> None:
+@pytest.mark.parametrize("at", [{"o1", "o2"}, {"o1"}, {"o2"}])
+async def test_an_owner_that_is_fenced_off_while_tools_run_hears_just_that(at: set[str]) -> None:
     class TakenLater(MemoryJournal):
         async def append(self, events: Sequence[Event], blobs: Mapping[str, str]) -> None:
-            if any(isinstance(e, ToolReturned) for e in events):
+            if any(isinstance(e, ToolReturned) and e.observation in at for e in events):
                 raise FencedError("another owner has this run")
             await super().append(events, blobs)
 

@@ -176,10 +176,8 @@ def test_what_only_the_incident_says_may_stand_beside_a_suspect() -> None:
 
 def test_why_a_base_was_taken_is_said_of_the_deploy() -> None:
     result = differing(base_why="the last that succeeded: 4467 to 4470 failed within 20 min")
-    assert backed(
-        "Deploy 4471 was compared with one before those that failed within 20 min", result
-    )
-    assert not backed("Deploy 4472 was compared with one before 20 min", result)
+    assert backed("Deploy 4471 has a base before those that failed within 20 min", result)
+    assert not backed("Deploy 4472 has a base before those that failed within 20 min", result)
 
 
 def test_a_tools_own_sentences_each_stand_for_themselves() -> None:
