@@ -8,18 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
 
-from tests.bench import abort, engine, growth, slack, start
-from tests.bench.table import Row, lines
-
-PARTS: dict[str, Callable[[], Awaitable[list[Row]]]] = {
-    "engine": engine.rows,
-    "growth": growth.rows,
-    "abort": abort.rows,
-    "start": start.rows,
-    "slack": slack.rows,
-}
+from tests.bench.parts import PARTS
+from tests.bench.table import lines
 
 
 async def main(names: list[str]) -> int:
@@ -27,7 +18,7 @@ async def main(names: list[str]) -> int:
     if unknown:
         print(f"no such part: {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}")
         return 2
-    rows = [row for name in names or PARTS for row in await PARTS[name]()]
+    rows = [row for name in names or PARTS for row in await PARTS[name].usual()]
     print("\n".join(lines(rows)))
     return 0
 

@@ -30,7 +30,9 @@ class Counting(HttpClient):
         return await super().post(url, headers, body, max_bytes=max_bytes)
 
 
-async def rows() -> list[Row]:
+async def rows(fewest: int) -> list[Row]:
+    """``fewest`` steps, and twice, four times, and eight times as many."""
+    lengths = [fewest * times for times in (1, 2, 4, 8)]
     cap = limits(20).observation_chars
     found: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -40,7 +42,7 @@ async def rows() -> list[Row]:
         try:
             async with serving() as url:
                 kept: dict[int, float] = {}
-                for steps in (5, 10, 20, 40):
+                for steps in lengths:
                     async with Counting() as client:
                         journal = await stored(store)
                         texts = observations(steps, steps, 20 * KB)
@@ -49,12 +51,11 @@ async def rows() -> list[Row]:
                         )
                         kept[steps] = await _bytes(store) - sum(kept.values())
                         most = max(after - before for before, after in pairwise(client.sent))
-                    if steps == 20:
-                        what = "bytes sent: most that one step of 20 KB adds beyond the cap"
-                        found.append(Row(what, most - cap, "bytes", 400))
+                what = "bytes sent: most that one step of 20 KB adds beyond the cap"
+                found.append(Row(what, most - cap, "bytes", 400, f"{lengths[-1]} steps"))
         finally:
             await store.close()
-    for few, many in ((5, 10), (10, 20), (20, 40)):
+    for few, many in pairwise(lengths):
         what = f"bytes stored: {many} steps against {few} steps, each of 20 KB"
         found.append(Row(what, kept[many] / kept[few], "×", 2.3, f"{kept[many] / KB:,.0f} KB"))
     return found

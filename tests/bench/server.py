@@ -1,7 +1,8 @@
 """A local Chat Completions server in a process of its own, so that its CPU is nobody's.
 
 It plays a trajectory: the model's name says how many steps ("steps-3"), the number of assistant
-messages in the request says which one is next. "hang" never answers.
+messages in the request says which one is next, and the answer is about the deploy that the question
+names. "hang" never answers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
+_DEPLOY = re.compile(rb"what changed in deploy (\d+)")
 _MODEL = re.compile(rb'"model":"([a-z]+)(?:-(\d+))?"')
 
 
@@ -33,19 +35,29 @@ async def serving() -> AsyncIterator[str]:
         await process.wait()
 
 
-def _message(step: int, steps: int) -> dict[str, object]:
+def _message(step: int, steps: int, deploy: str) -> dict[str, object]:
     if step < steps:
-        name, arguments = "lookup", {"what": f"item {step}"}
+        name, given = "lookup", json.dumps({"what": f"item {step}"})
     else:
-        claim = {"text": "item 1 was found", "evidence": ["o1"]}
-        name = "answer"
-        arguments = {"headline": "item 1 was found", "claims": [claim], "confidence": "high"}
+        name, given = "answer", json.dumps(_answer(deploy, f"o{steps - 1}"))
     call = {
         "id": f"call_{step:04d}",
         "type": "function",
-        "function": {"name": name, "arguments": json.dumps(arguments)},
+        "function": {"name": name, "arguments": given},
     }
     return {"role": "assistant", "content": f"Step {step}: I look.", "tool_calls": [call]}
+
+
+def _answer(deploy: str, last: str) -> dict[str, object]:
+    """Claims that hold facts of ``world.observations``, and a line for each part of the question."""
+    when = f"Deploy {deploy} of payments-api (production, v2.3.1) finished at 2026-11-29T01:44:00Z"
+    what = f"Deploy {deploy} changed retry.budget: 5s → 1s in config/retry.yaml"
+    return {
+        "headline": f"payments-api deploy {deploy} changed retry.budget: 5s → 1s",
+        "claims": [{"text": when, "evidence": ["o1"]}, {"text": what, "evidence": [last]}],
+        "unknowns": ["which service caused the incident", "what else changed in the deploy"],
+        "confidence": "high",
+    }
 
 
 async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -59,6 +71,8 @@ async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
                 await reader.read()  # until the client goes away
                 return
             step = body.count(b'"role":"assistant"') + 1
+            asked = _DEPLOY.search(body)
+            deploy = asked[1].decode() if asked else ""
             reply = json.dumps(
                 {
                     "id": "x",
@@ -66,7 +80,7 @@ async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
                     "choices": [
                         {
                             "index": 0,
-                            "message": _message(step, int(model[2])),
+                            "message": _message(step, int(model[2]), deploy),
                             "finish_reason": "tool_calls",
                         }
                     ],

@@ -19,7 +19,14 @@ class Row:
 
 
 def p95(values: Sequence[float]) -> float:
+    """The 95th percentile of at least two values."""
     return statistics.quantiles(values, n=20, method="inclusive")[-1]
+
+
+def middle_half(values: Sequence[float]) -> tuple[float, float]:
+    """The first and the third quartile: half of the values are between them. At least two values."""
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, high
 
 
 def lines(rows: Sequence[Row]) -> Iterator[str]:

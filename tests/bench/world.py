@@ -54,11 +54,14 @@ class Lookup(Tool[LookupArguments]):
 
 
 def observations(seed: int, steps: int, size: int) -> list[str]:
-    """Texts of about ``size`` characters that look like deploys; none is like another."""
+    """Texts of about ``size`` characters that look like deploys; none is like another. Each holds
+    the deploy that the question of this seed names.
+    """
     dice = random.Random(seed)
     texts = []
     for step in range(1, steps):
-        rows = [f"item {step} was found"]
+        asked = f"deploy {seed + 1}  payments-api  production  v2.3.1  success"
+        rows = [f"{asked}  2026-11-29T01:44:00Z  config/retry.yaml retry.budget: 5s → 1s"]
         while sum(map(len, rows)) + len(rows) < size:
             sha = f"{dice.getrandbits(160):040x}"
             number, minute = dice.randrange(1_000, 9_999), dice.randrange(60)
@@ -104,7 +107,7 @@ async def answered(
     clock = Clock()
     now = datetime(2026, 11, 29, 2, 14, tzinfo=UTC)
     outcome = await run(
-        parse(f"What was found? ({seed})", now, CATALOG),
+        parse(question_text(seed), now, CATALOG),
         asked,
         Toolbox([Lookup(texts)], Redactor()),
         limits(steps),
