@@ -132,15 +132,16 @@ def joined_services(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
 def _places(text: str, words: Mapping[str, str]) -> list[tuple[int, int, str]]:
     """Where services stand in a text, as (start, end, service)."""
     lowered = text.lower()
-    taken = [False] * len(lowered)
+    taken = bytearray(len(lowered))
     found: list[tuple[int, int, str]] = []
     for word, piece, pattern in _patterns(tuple(words)):
         if piece not in lowered:
             continue
         for match in pattern.finditer(lowered):
-            if not any(taken[match.start() : match.end()]):
-                taken[match.start() : match.end()] = [True] * (match.end() - match.start())
-                found.append((match.start(), match.end(), words[word]))
+            start, end = match.span()
+            if taken.find(1, start, end) < 0:
+                taken[start:end] = b"\1" * (end - start)
+                found.append((start, end, words[word]))
     return sorted(found)
 
 

@@ -14,6 +14,7 @@ DIGITS = "0|1|2|3|4|5|6|7|8|9"
 """The look of a pattern that needs a digit, of whatever script."""
 _LIKE_ASCII = str.maketrans({"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"})
 """The four other letters that a pattern which ignores case takes for ASCII ones."""
+_ASCII = frozenset(map(chr, range(128)))
 _DIGIT = re.compile(r"\d")
 
 
@@ -21,7 +22,9 @@ def folded(text: str) -> str:
     """The text in lower case and with ASCII digits, as a look reads it."""
     if text.isascii():
         return text.lower()
-    return _DIGIT.sub("0", text.translate(_LIKE_ASCII)).lower()
+    if any(map(str.isalnum, set(text) - _ASCII)):
+        text = _DIGIT.sub("0", text.translate(_LIKE_ASCII))
+    return text.lower()
 
 
 def has_digit(text: str) -> bool:

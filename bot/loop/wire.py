@@ -6,6 +6,7 @@ loop and not beside the adapters because the loop may not import them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -106,7 +107,8 @@ Message = Annotated[
 ]
 
 
-class Seen(Wire):
+@dataclass(frozen=True)
+class Seen:
     """An observation as data, beside its rendering: what the rules model reads.
 
     ``asked`` is the raw JSON of the arguments, ``arguments`` the checked ones without defaults.
@@ -114,7 +116,7 @@ class Seen(Wire):
 
     id: str
     tool: str
-    arguments: dict[str, Parsed]
+    arguments: Mapping[str, JsonValue]
     asked: str
     status: Status
     summary: str

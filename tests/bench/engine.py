@@ -52,6 +52,17 @@ class Way(Enum):
     SQLITE = "engine, durable SQLite journal"
 
 
+class Said(Enum):
+    """What is answered in the end: the value begins the name of the model that does."""
+
+    ONE_FACT = "plain"
+    MANY_FACTS = "steps"
+
+    @property
+    def told(self) -> str:
+        return "one fact answered" if self is Said.ONE_FACT else "twelve facts answered"
+
+
 ORDERS = tuple(permutations(Way))
 """Who plays after whom: each order once in as many rounds, so that none is favoured."""
 TOOLS = [
@@ -96,18 +107,21 @@ class Trajectory:
     steps: int
     size: int
     runs: int
+    said: Said
     targets: dict[Way, float]
 
     @property
     def told(self) -> str:
-        return f"{self.steps} steps, {self.size // KB} KB observations"
+        return f"{self.steps} steps, {self.size // KB} KB observations, {self.said.told}"
 
 
 async def rows(rounds: int, short_runs: int, long_runs: int) -> list[Row]:
     """Trajectories of 3 and of 20 steps, so many runs of each a round; at least two rounds."""
+    short = {Way.MEMORY: 1.2, Way.SQLITE: 2.0}
     trajectories = (
-        Trajectory(3, 1 * KB, short_runs, {Way.MEMORY: 1.2, Way.SQLITE: 2.0}),
-        Trajectory(20, 8 * KB, long_runs, {Way.MEMORY: 1.0, Way.SQLITE: 1.5}),
+        Trajectory(3, 1 * KB, short_runs, Said.ONE_FACT, short),
+        Trajectory(3, 1 * KB, short_runs, Said.MANY_FACTS, short),
+        Trajectory(20, 8 * KB, long_runs, Said.MANY_FACTS, {Way.MEMORY: 1.0, Way.SQLITE: 1.5}),
     )
     found: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -171,11 +185,10 @@ class _Bench:
     async def _cpu(self, way: Way, played: Trajectory, turn: int) -> float:
         """Seconds of CPU of the process, with texts that no way and no round saw before."""
         place = list(Way).index(way)
-        seeds = [
-            played.steps * 100_000 + turn * 1_000 + place * 100 + run for run in range(played.runs)
-        ]
+        first = played.steps * 1_000_000 + list(Said).index(played.said) * 100_000
+        seeds = [first + turn * 1_000 + place * 100 + run for run in range(played.runs)]
         texts = [observations(seed, played.steps, played.size) for seed in seeds]
-        name = f"steps-{played.steps}"
+        name = f"{played.said.value}-{played.steps}"
 
         async def bare_by(client: httpx.AsyncClient) -> None:
             for seed, results in zip(seeds, texts, strict=True):

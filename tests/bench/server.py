@@ -2,7 +2,7 @@
 
 It plays a trajectory: the model's name says how many steps ("steps-3"), the number of assistant
 messages in the request says which one is next, and the answer is about the deploy that the question
-names. "hang" never answers.
+names; the answer of "plain-3" says one thing only. "hang" never answers.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 
 _LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 _DEPLOY = re.compile(rb"what changed in deploy (\d+)")
+_UNKNOWN = ["which service caused the incident", "what else changed in the deploy"]
 _MODEL = re.compile(rb'"model":"([a-z]+)(?:-(\d+))?"')
 
 
@@ -35,17 +36,28 @@ async def serving() -> AsyncIterator[str]:
         await process.wait()
 
 
-def _message(step: int, steps: int, deploy: str) -> dict[str, object]:
+def _message(kind: str, step: int, steps: int, deploy: str) -> dict[str, object]:
     if step < steps:
         name, given = "lookup", json.dumps({"what": f"item {step}"})
     else:
-        name, given = "answer", json.dumps(_answer(deploy, f"o{steps - 1}"))
+        said = _plain() if kind == "plain" else _answer(deploy, f"o{steps - 1}")
+        name, given = "answer", json.dumps(said)
     call = {
         "id": f"call_{step:04d}",
         "type": "function",
         "function": {"name": name, "arguments": given},
     }
     return {"role": "assistant", "content": f"Step {step}: I look.", "tool_calls": [call]}
+
+
+def _plain() -> dict[str, object]:
+    """One claim of one fact."""
+    return {
+        "headline": "item 1 was found",
+        "claims": [{"text": "item 1 was found", "evidence": ["o1"]}],
+        "unknowns": _UNKNOWN,
+        "confidence": "high",
+    }
 
 
 def _answer(deploy: str, last: str) -> dict[str, object]:
@@ -55,7 +67,7 @@ def _answer(deploy: str, last: str) -> dict[str, object]:
     return {
         "headline": f"payments-api deploy {deploy} changed retry.budget: 5s → 1s",
         "claims": [{"text": when, "evidence": ["o1"]}, {"text": what, "evidence": [last]}],
-        "unknowns": ["which service caused the incident", "what else changed in the deploy"],
+        "unknowns": _UNKNOWN,
         "confidence": "high",
     }
 
@@ -80,7 +92,7 @@ async def _talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
                     "choices": [
                         {
                             "index": 0,
-                            "message": _message(step, int(model[2]), deploy),
+                            "message": _message(model[1].decode(), step, int(model[2]), deploy),
                             "finish_reason": "tool_calls",
                         }
                     ],

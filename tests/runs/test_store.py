@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import zlib
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -202,6 +203,25 @@ async def test_a_blob_is_kept_once_compressed_and_whole(database: Path) -> None:
         assert max(sizes) < len(text) / 10
         with pytest.raises(KeyError):
             await log.blob("unknown")
+
+
+@pytest.mark.parametrize("text", ["", "=", "x", "5s \u2192 1s \ud800", "y" * 2_047, "y" * 2_048])
+async def test_a_short_blob_comes_back_as_it_was(text: str, database: Path) -> None:
+    async with opened(database) as store:
+        log = journal(store, await claimed(store))
+        await log.append([STARTED], {"d": text})
+        assert await log.blob("d") == text
+        assert await log.blobs() == {"d": text}
+
+
+async def test_a_short_blob_that_an_earlier_version_packed_is_still_read(database: Path) -> None:
+    async with opened(database) as store:
+        run = await claimed(store)
+        log = journal(store, run)
+        await log.append([STARTED], {"d": "plain"})
+        with closing(sqlite3.connect(database)) as connection, connection:
+            connection.execute("UPDATE blobs SET body = ?", (zlib.compress(b"packed"),))
+        assert await log.blob("d") == "packed"
 
 
 async def test_erasing_a_run_deletes_all_that_it_has_and_nothing_of_others(database: Path) -> None:
