@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 import shlex
 import signal
@@ -18,6 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from bot.cli_input import quoted
 from bot.config import STATE_FOLDER, load
 from bot.loop.outcome import Outcome
 from bot.loop.question import MAX_QUESTION
@@ -40,6 +42,8 @@ from bot.terminal import (
 from bot.web.errors import ServerError
 from bot.wiring import KEY_NAME, links, open_bot, state_folder
 
+_LINK = re.compile(r"[!-~]+")
+"""Printable ASCII: what a link is made of."""
 DRAIN_SECONDS = 5.0
 """How long older runs, taken over on the way, may keep the terminal after the reply."""
 
@@ -174,19 +178,24 @@ def _ask_link(root: Path, server: str) -> str:
     Raises ``ServerError`` for what is no address.
     """
     link = server.rstrip("/")
-    try:
-        parts = urlsplit(link)
-    except ValueError:
-        parts = urlsplit("")
+    parts = urlsplit(link if _LINK.fullmatch(link) and _has_port(link) else "")
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ServerError(
-            f"--server {server!r} is no address: pass the ask link that `oncall-bot serve` prints, "
-            "https://HOST/ask/…"
+            f"--server {quoted(server)} is no address: pass the ask link that"
+            " `oncall-bot serve` prints, https://HOST/ask/…"
         )
     key = root / STATE_FOLDER / KEY_NAME
     if "/ask/" in parts.path or not key.exists():
         return link
     return Links(signing_key(key), link).ask()
+
+
+def _has_port(link: str) -> bool:
+    """Whether the link's port is one, where it names any."""
+    try:
+        return urlsplit(link).port != 0
+    except ValueError:
+        return False
 
 
 def _abort_on_interrupt(service: RunService, run: str) -> None:

@@ -10,16 +10,16 @@ import asyncio
 import os
 import sys
 from collections.abc import Coroutine
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 
+from bot.cli_input import BAD_USE, folder, messages, moment, refuse, tell
+
 app = typer.Typer(
     name="oncall-bot",
-    help="Answers on-call questions about incidents and deploys, with evidence.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -38,9 +38,29 @@ Now = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
-BAD_USE = 2
 LEFT = 130
 """The exit code of a program that Ctrl-C ended."""
+
+
+def _print_version(wanted: bool) -> None:  # noqa: FBT001 - typer hands flags over like this
+    if wanted:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        typer.echo(f"oncall-bot {version('oncall-bot')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[  # noqa: FBT002
+        bool,
+        typer.Option(
+            "--version", is_eager=True, help="Print the version.", callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    """Answers on-call questions about incidents and deploys, with evidence."""
+    del version
 
 
 @app.command()
@@ -68,19 +88,19 @@ def ask(
     from bot.web.errors import ServerError  # noqa: PLC0415
 
     if not question.strip():
-        _refuse('say what to ask, for example: oncall-bot ask "What changed in deploy 4471?"')
+        refuse('say what to ask, for example: oncall-bot ask "What changed in deploy 4471?"')
     asked = Asked(
         text=question,
-        root=workspace.expanduser().absolute(),
-        asked_at=_time(now),
-        thread=_messages(thread) if thread else (),
+        root=folder(workspace),
+        asked_at=moment(now),
+        thread=messages(thread) if thread else (),
         as_json=as_json,
         debug=debug,
     )
     try:
         raise typer.Exit(_run(ask_server(asked, server) if server else run_ask(asked)))
     except ServerError as error:
-        _refuse(str(error))
+        refuse(str(error))
 
 
 @app.command()
@@ -92,7 +112,7 @@ def runs(
     """List the newest questions and how each ended."""
     from bot.showing import list_runs  # noqa: PLC0415
 
-    raise typer.Exit(_run(list_runs(workspace.expanduser().absolute(), limit, as_json=as_json)))
+    raise typer.Exit(_run(list_runs(folder(workspace), limit, as_json=as_json)))
 
 
 @app.command()
@@ -104,7 +124,7 @@ def show(
     """Show a run again: its reply and every step."""
     from bot.showing import show_run  # noqa: PLC0415
 
-    raise typer.Exit(_run(show_run(workspace.expanduser().absolute(), run, as_json=as_json)))
+    raise typer.Exit(_run(show_run(folder(workspace), run, as_json=as_json)))
 
 
 @app.command()
@@ -124,11 +144,11 @@ def serve(
     from bot.slack.identity import SlackSetupError  # noqa: PLC0415
     from bot.web.server import AddressError  # noqa: PLC0415
 
-    root = workspace.expanduser().absolute()
+    root = folder(workspace)
     try:
         raise typer.Exit(_run(run_serve(root, rotate=rotate_key, as_json=as_json)))
     except (AddressError, SlackSetupError) as error:
-        _refuse(str(error))
+        refuse(str(error))
 
 
 @app.command()
@@ -148,11 +168,11 @@ def demo(
     from bot.demo import demo as run_demo  # noqa: PLC0415
     from bot.playground.incident import DemoError  # noqa: PLC0415
 
-    folder = workspace.expanduser().absolute() if workspace else None
+    root = folder(workspace) if workspace else None
     try:
-        raise typer.Exit(_run(run_demo(folder, Ports(slack=port), as_json=as_json)))
+        raise typer.Exit(_run(run_demo(root, Ports(slack=port), as_json=as_json)))
     except (DemoError, DemoStartError) as error:
-        _refuse(str(error))
+        refuse(str(error))
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
@@ -175,10 +195,10 @@ def doctor(
     """Name what the bot lacks, in its data and in Slack."""
     from bot.examining import examine_bot, examine_models  # noqa: PLC0415
 
-    root = workspace.expanduser().absolute()
+    root = folder(workspace)
     if model:
         raise typer.Exit(_run(examine_models(root, as_json=as_json)))
-    raise typer.Exit(_run(examine_bot(root, _time(now), as_json=as_json)))
+    raise typer.Exit(_run(examine_bot(root, moment(now), as_json=as_json)))
 
 
 @app.command("eval")
@@ -199,11 +219,11 @@ def evaluate_cases(
     from bot.eval import EvalError  # noqa: PLC0415
     from bot.evaluating import run_cases  # noqa: PLC0415
 
-    settings_root = settings_from.expanduser().absolute()
+    settings_root = folder(settings_from)
     try:
         raise typer.Exit(_run(run_cases(cases, workspaces, model, settings_root, as_json=as_json)))
     except EvalError as error:
-        _refuse(str(error))
+        refuse(str(error))
 
 
 @app.command()
@@ -224,7 +244,7 @@ def replay(
     """
     from bot.replaying import fork_run, replay_run  # noqa: PLC0415
 
-    root = workspace.expanduser().absolute()
+    root = folder(workspace)
     if step:
         raise typer.Exit(_run(fork_run(root, run, step, model, as_json=as_json)))
     raise typer.Exit(_run(replay_run(root, run, as_json=as_json)))
@@ -240,7 +260,7 @@ def compare(
     """Print the first difference of two runs."""
     from bot.replaying import compare_runs  # noqa: PLC0415
 
-    root = workspace.expanduser().absolute()
+    root = folder(workspace)
     raise typer.Exit(_run(compare_runs(root, first, second, as_json=as_json)))
 
 
@@ -267,11 +287,11 @@ def manifest(
     from bot.slack.manifest import JOIN_SCOPE  # noqa: PLC0415
 
     here = workspace or (Path() if Path("oncall.toml").is_file() else None)
-    root = here.expanduser().absolute() if here else None
+    root = folder(here) if here else None
     try:
         made = app_of(root, http, (JOIN_SCOPE,) if join else ())
     except ConfigError as error:
-        _refuse(str(error))
+        refuse(str(error))
     if link:
         print_link(made, as_json=as_json)
     else:
@@ -280,7 +300,7 @@ def manifest(
 
 @app.command("demo-workspace")
 def demo_workspace(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+    target: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Make a folder with a real incident to ask about."""
@@ -288,9 +308,9 @@ def demo_workspace(
     from bot.preparing import make_demo  # noqa: PLC0415
 
     try:
-        make_demo(folder.expanduser(), as_json=as_json)
+        make_demo(folder(target), as_json=as_json)
     except DemoError as error:
-        _refuse(str(error))
+        refuse(str(error))
 
 
 @app.command()
@@ -301,7 +321,7 @@ def migrate(
     """Bring the store's database up to date. `ask` and `serve` do it by themselves."""
     from bot.preparing import migrate as run_migrate  # noqa: PLC0415
 
-    raise typer.Exit(_run(run_migrate(workspace.expanduser().absolute(), as_json=as_json)))
+    raise typer.Exit(_run(run_migrate(folder(workspace), as_json=as_json)))
 
 
 @app.command()
@@ -313,7 +333,7 @@ def erase(
     """Delete a run with all that is stored of it."""
     from bot.erasing import erase_run  # noqa: PLC0415
 
-    raise typer.Exit(_run(erase_run(workspace.expanduser().absolute(), run, as_json=as_json)))
+    raise typer.Exit(_run(erase_run(folder(workspace), run, as_json=as_json)))
 
 
 def main() -> None:
@@ -327,6 +347,12 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(BAD_USE)
+    except OSError as error:
+        if os.environ.get("ONCALL_DEBUG"):
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        tell(f"{where}{error.strerror or error}. Check the permissions and the space there.")
+        sys.exit(BAD_USE)
 
 
 def _say_fault(
@@ -334,8 +360,8 @@ def _say_fault(
 ) -> None:
     """What a person sees of a fault that nothing else put in words."""
     del trace
-    _say(f"a fault inside the bot: {kind.__name__}: {error}")
-    _say("set ONCALL_DEBUG=1 to see where, and please report it")
+    tell(f"a fault inside the bot: {kind.__name__}: {error}")
+    tell("set ONCALL_DEBUG=1 to see where, and please report it")
 
 
 def _run(work: Coroutine[Any, Any, int]) -> int:
@@ -347,36 +373,4 @@ def _run(work: Coroutine[Any, Any, int]) -> int:
     try:
         return asyncio.run(work)
     except (ConfigError, NoRunError, StoreError, WorkspaceError) as error:
-        _refuse(str(error))
-
-
-def _refuse(message: str) -> NoReturn:
-    _say(message)
-    raise typer.Exit(BAD_USE)
-
-
-def _say(message: str) -> None:
-    typer.echo(f"oncall-bot: {message}", err=True)
-
-
-def _time(text: str) -> datetime:
-    """The time that was typed; without one, now."""
-    if not text:
-        return datetime.now(UTC)
-    try:
-        at = datetime.fromisoformat(text.strip())
-    except ValueError:
-        _refuse(f"--now {text!r} is no time: write it like 2026-11-29T02:14Z")
-    try:
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC)
-    except OverflowError:
-        _refuse(f"--now {text!r} is out of range: write it like 2026-11-29T02:14Z")
-
-
-def _messages(file: Path) -> tuple[str, ...]:
-    """The thread's messages. The service keeps the newest and bounds each."""
-    try:
-        lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
-    except OSError as error:
-        _refuse(f"--thread {file} cannot be read: {error.strerror}")
-    return tuple(line.strip() for line in lines if line.strip())
+        refuse(str(error))

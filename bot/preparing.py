@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bot.cli_input import quoted
 from bot.config import ConfigError, Settings, load
 from bot.playground.incident import make_demo_workspace
 from bot.runs.migrate import prepare
@@ -28,7 +29,9 @@ from bot.slack.manifest import (
 from bot.terminal import say
 from bot.wiring import database, state_folder
 
-_ADDRESS = re.compile(r"https?://[^\s/]+(/\S*)?")
+_ADDRESS = re.compile(r"(?i:https)://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[!-~]*)?")
+_NO_PART = frozenset("?#@")
+"""Of an address that Slack posts to."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +62,20 @@ def _configured(settings: Settings, http: str) -> App:
             '[slack] transport is "http", and Slack needs an address to post to: '
             "set [web] public_url, or name it with --http https://HOST."
         )
-    return App(OverHttp(_events_url(settings.web.public_url)), scopes)
+    return App(OverHttp(_events_url(settings.web.public_url, "[web] public_url")), scopes)
 
 
-def _events_url(address: str) -> str:
+def _events_url(address: str, named: str = "--http") -> str:
     """Raises ``ConfigError``."""
-    if not _ADDRESS.fullmatch(address):
+    if address.lower().startswith("http://"):
         raise ConfigError(
-            f"--http {address!r} is no address: write it like https://bot.example.com"
+            f"{named} {quoted(address)} is not encrypted, and Slack posts to https:// only: put a"
+            " proxy with a certificate before the bot, or use Socket Mode, which needs no address."
+        )
+    if not _ADDRESS.fullmatch(address) or not _NO_PART.isdisjoint(address):
+        raise ConfigError(
+            f"{named} {quoted(address)} is no address that Slack can post to: write it like"
+            " https://bot.example.com"
         )
     return address.rstrip("/").removesuffix(EVENTS_PATH) + EVENTS_PATH
 

@@ -79,7 +79,7 @@ async def show_run(root: Path, wanted: str, *, as_json: bool) -> int:
 
 async def find_run(store: Store, wanted: str) -> RunRecord:
     """By its id, its beginning or its end, or the newest for ``last``. Raises ``NoRunError``."""
-    name = wanted.strip().upper()
+    name = wanted.strip().upper() if wanted.isascii() else ""
     if name == "LAST":
         newest = await store.recent(1)
         if not newest:

@@ -57,6 +57,10 @@ def state_folder(root: Path) -> Path:
         ignore = folder / ".gitignore"
         if not ignore.exists():
             ignore.write_text("*\n", encoding="ascii")
+    except FileExistsError:
+        raise StoreError(
+            f"{folder} is a file: move it away, the bot keeps its runs there."
+        ) from None
     except OSError as error:
         raise StoreError(
             f"{folder} cannot be made ({error.strerror}): "

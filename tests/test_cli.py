@@ -1,4 +1,4 @@
-"""The command line as a process: what it prints, how it ends, how fast, and never a traceback."""
+"""The command line as a process: what it prints, how it ends, and never a traceback."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from importlib.metadata import version
 from pathlib import Path
 from typing import IO
 
@@ -189,42 +190,25 @@ def test_a_deploy_that_does_not_exist_is_an_answer(shop: Path) -> None:
     assert "9999 does not exist" in done.stdout
 
 
-LIBRARIES = "aiosqlite, itsdangerous, pydantic_settings, sqlalchemy.ext.asyncio, structlog, typer"
-"""What asking cannot do without. Loading them measures the machine and what else it has to do."""
-MEASURED = """
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    status = open('/proc/self/status').read()  # ru_maxrss would be the parent's
-    peak = status.split('VmHWM:')[1].split()[0]
-    print(used.ru_utime + used.ru_stime, peak, *heavy & set(sys.modules), file=sys.stderr)
-"""
-
-
-def measured(work: str) -> tuple[float, int]:
-    """CPU seconds and peak kilobytes of a process that does this; no server may be loaded."""
+def test_asking_takes_at_most_80_mb_and_loads_no_server(shop: Path) -> None:
+    ask(shop, QUESTION)  # the first one makes the database
+    argv = ["oncall-bot", "ask", QUESTION, "--workspace", str(shop), "--now", AT]
     code = (
-        "import resource, sys\n"
-        "heavy = {'uvicorn', 'starlette', 'slack_bolt', 'httpx', 'alembic', 'jinja2', 'aiohttp'}\n"
-        f"try:\n    {work}\nfinally:{MEASURED}"
+        "import sys\n"
+        f"sys.argv = {argv!r}\n"
+        "try:\n    from bot.cli import main; main()\n"
+        "finally:\n"
+        "    heavy = {'uvicorn', 'starlette', 'slack_bolt', 'httpx', 'alembic', 'jinja2', 'aiohttp'}\n"
+        "    status = open('/proc/self/status').read()\n"  # ru_maxrss would be the parent's
+        "    print(status.split('VmHWM:')[1].split()[0], *heavy & set(sys.modules), file=sys.stderr)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True, text=True, check=True, env=environment(), cwd=ROOT,
     )  # fmt: skip
-    seconds, kilobytes, *heavy = done.stderr.split()
+    kilobytes, *heavy = done.stderr.split()
     assert heavy == []
-    return float(seconds), int(kilobytes)
-
-
-def test_asking_takes_little_more_than_its_libraries_and_80_mb_and_loads_no_server(
-    shop: Path,
-) -> None:
-    ask(shop, QUESTION)  # the first one makes the database
-    argv = ["oncall-bot", "ask", QUESTION, "--workspace", str(shop), "--now", AT]
-    asking = f"sys.argv = {argv!r}; from bot.cli import main; main()"
-    pairs = [(measured(f"import {LIBRARIES}"), measured(asking)) for _ in range(3)]
-    least, most = min(one for (one, _), _ in pairs), min(own for _, (own, _) in pairs)
-    assert most < 3 * least, pairs
-    assert max(kilobytes for _, (_, kilobytes) in pairs) <= 80 * 1024, pairs
+    assert int(kilobytes) <= 80 * 1024
 
 
 # --- bad input ------------------------------------------------------------------------------------
@@ -236,14 +220,33 @@ def test_asking_takes_little_more_than_its_libraries_and_80_mb_and_loads_no_serv
         (("ask", ""), "say what to ask, for example"),
         (("ask", "  \n"), "say what to ask, for example"),
         (("ask", "Why?", "--now", "yesterday-ish"), "write it like 2026-11-29T02:14Z"),
-        (("ask", "Why?", "--now", "0001-01-01T00:00+05:00"), "out of range"),
+        (("ask", "Why?", "--now", "0001-01-01T00:00+05:00"), "outside of the years 1970 to 2999"),
+        (("ask", "Why?", "--now", "0001-01-01"), "outside of the years 1970 to 2999"),
+        (("ask", "Why?", "--now", "9999-12-31T23:59-14:00"), "outside of the years 1970 to 2999"),
+        (("doctor", "--now", "9999-12-31"), "outside of the years 1970 to 2999"),
+        (("ask", "Why?", "--now", "x" * 9_000), f"--now '{'x' * 80}…' is no time"),
         (("ask", "Why?", "--thread", "/nowhere/thread.txt"), "cannot be read"),
+        (("ask", "Why?", "--thread", str(ROOT)), "cannot be read: Is a directory"),
+        (("ask", "Why?", "--thread", "/dev/zero"), "has more than 4 MB: keep the newest messages"),
+        (
+            ("ask", "Why?", "--workspace", "~nobody-here/x"),
+            "home of a user who does not exist here",
+        ),
+        (("demo-workspace", "~nobody-here/x"), "home of a user who does not exist here"),
+        (("demo-workspace", "/dev/null/x"), "/dev/null/x cannot be used: Not a directory"),
+        (("demo-workspace", "x" * 9_000), "cannot be used: File name too long"),
+        (("playground", "--port", "99999"), "'99999' is no port: write 0 to 65535"),
+        (("playground", "--now", "0001-01-01T00:00+05:00"), "is out of range"),
         (("ask", "Why?", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
         (("runs", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
         (("serve", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
         (("migrate", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
         (("runs", "--workspace", str(ROOT / "README.md")), "is a file: name the folder that"),
         (("ask", "Why?", "--server", "nope"), "pass the ask link that `oncall-bot serve` prints"),
+        (("ask", "Why?", "--server", "http://127.0.0.1:abc/ask/x"), "is no address"),
+        (("ask", "Why?", "--server", "http://127.0.0.1:99999/ask/x"), "is no address"),
+        (("ask", "Why?", "--server", "http://x\n/ask/x"), "is no address"),
+        (("ask", "Why?", "--server", "http://\udcff/ask/x"), "is no address"),
         (("erase", "x", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
         (("aks", "Why?"), "No such command"),
         (("ask", "Why?", "--nwo", "x"), "No such option"),
@@ -316,6 +319,79 @@ def test_migrate_makes_the_database_and_says_so(shop: Path) -> None:
     assert "up to date" in again["done"]
 
 
+def test_the_version_is_printed() -> None:
+    done = bot("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"oncall-bot {version('oncall-bot')}\n"
+
+
+@pytest.mark.parametrize("command", ["show", "erase", "replay"])
+def test_a_run_named_in_odd_bytes_is_one_that_is_not_there(shop: Path, command: str) -> None:
+    done = bot(command, "caf\udce9", "--workspace", str(shop))
+    assert done.returncode == 2
+    assert "there is no run 'caf" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("way", "argv", "words"),
+    [
+        (".oncall", ("ask", "Why?"), ".oncall is a file: move it away"),
+        (".oncall/oncall.db.owners", ("ask", "Why?"), "oncall.db.owners: File exists"),
+        (".oncall/signing.key/", ("serve", "--rotate-key"), "signing.key: Is a directory"),
+    ],
+)
+def test_what_stands_in_the_way_in_the_bots_folder_is_named(
+    shop: Path, way: str, argv: tuple[str, ...], words: str
+) -> None:
+    place = shop / way
+    if way.endswith("/"):
+        place.mkdir(parents=True)
+    else:
+        place.parent.mkdir(exist_ok=True)
+        place.write_text("x")
+    done = bot(*argv, "--workspace", str(shop))
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "a fault inside the bot" not in done.stderr
+
+
+def test_a_host_that_is_no_address_is_said_with_what_to_set(shop: Path) -> None:
+    done = bot("serve", "--workspace", str(shop), ONCALL_WEB__HOST="256.1.1.1")
+    assert done.returncode == 2
+    assert "set web.host in oncall.toml to an address of this machine" in done.stderr
+
+
+def test_a_repository_in_nobodys_home_is_said(shop: Path) -> None:
+    with (shop / "oncall.toml").open("a") as file:
+        file.write('\n[services.extra]\nrepo = "~nobody-here/extra"\n')
+    done = ask(shop, "Why?")
+    assert done.returncode == 2
+    assert "the path '~nobody-here/extra' leads nowhere" in done.stderr
+
+
+ODD_NAMES = (
+    ("https://ci.example/jobs/99?by=me", "by https://ci.example/jobs/99?by=me"),
+    ("\x1b[31mred\x1b[0m", "by red"),
+    ("\x1b]8;;http://ci.example\x07bot\x1b]8;;\x07 12 at 03:33", "by bot 12 at 03:33"),
+    ("ci, build 99; caused by none", "by ci, build 99; caused by none"),
+    ('"mara" `x` 3.4.5', "by 'mara' 'x' 3.4.5"),
+)
+
+
+@pytest.mark.parametrize(("actor", "shown"), ODD_NAMES)
+def test_who_deployed_is_answered_whatever_they_are_called(
+    shop: Path, actor: str, shown: str
+) -> None:
+    lines = [json.loads(line) for line in (shop / "deploys.jsonl").read_text().splitlines()]
+    told = [line | {"actor": actor} if line["number"] == 4471 else line for line in lines]
+    (shop / "deploys.jsonl").unlink()
+    (shop / "deploys.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in told))
+    done = ask(shop, "Who deployed 4471 and when?")
+    assert done.returncode == 0, done.stdout
+    assert shown in done.stdout
+    assert "\x1b" not in done.stdout
+
+
 def test_help_names_the_commands_and_loads_nothing_that_is_slow() -> None:
     code = (
         "import sys\nsys.argv = ['oncall-bot', '--help']\nfrom bot.cli import main\n"
@@ -364,11 +440,8 @@ def gone(pid: int) -> bool:
 def test_ctrl_c_stops_the_run_and_prints_what_was_found(shop: Path, tmp_path: Path) -> None:
     process = start("ask", QUESTION, "--workspace", str(shop), "--now", AT, PATH=slow_git(tmp_path))
     wait_for(tmp_path / "began")
-    began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
-    # git hangs for 60 s and the tool's own limit is 10 s: below that, it was Ctrl-C that ended it.
-    assert time.monotonic() - began < 8
+    out, err = process.communicate(timeout=40)
     assert process.returncode == 1
     assert out.startswith("No answer. Stopped by Ctrl-C.")
     assert "Check next:" in out

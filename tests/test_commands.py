@@ -121,9 +121,23 @@ def test_the_manifest_is_what_the_settings_and_the_options_need(tmp_path: Path) 
     assert made("-w", root) == ("https://c.test/bot/slack/events", True)
     link = bot("manifest", "-w", root, "--link").stdout
     assert "c.test%2Fbot%2Fslack%2Fevents" in link
-    wrong = bot("manifest", "--http", "a.test")
-    assert wrong.returncode == 2
-    assert "write it like https://" in wrong.stderr
+    for wrong in ("a.test", "https://", "https://a b", "https://user:pw@a.test", "https://é.test"):
+        refused = bot("manifest", "--http", wrong)
+        assert refused.returncode == 2, wrong
+        assert "write it like https://bot.example.com" in refused.stderr
+
+
+def test_the_manifest_is_not_made_for_an_address_without_encryption(tmp_path: Path) -> None:
+    refused = bot("manifest", "--http", "http://a.test")
+    assert refused.returncode == 2
+    assert "--http 'http://a.test' is not encrypted" in refused.stderr
+    assert "or use Socket Mode" in refused.stderr
+    (tmp_path / "oncall.toml").write_text(
+        '[slack]\ntransport = "http"\n[web]\npublic_url = "http://a.test"\n'
+    )
+    configured = bot("manifest", "-w", str(tmp_path))
+    assert configured.returncode == 2
+    assert "[web] public_url 'http://a.test' is not encrypted" in configured.stderr
 
 
 def test_a_run_goes_by_a_part_of_its_id_unless_several_do(demo: tuple[str, list[str]]) -> None:

@@ -1,22 +1,29 @@
 """What a source records: services, deploys, incidents, commits and the files that they change.
 
 Owns the frozen record types of the things themselves. Knows no source, no tool and nothing that a
-tool found out about them. Times are aware datetimes in UTC; a naive time is refused where it enters.
-Fields marked as an echo repeat the caller's own arguments, and fields marked as a quotation hold
-other people's words: the goal check (M20) treats both with suspicion.
+tool found out about them. Times are aware datetimes in UTC; a naive time is refused where it enters,
+and so is one that is out of range. Fields marked as an echo repeat the caller's own arguments, and
+fields marked as a quotation hold other people's words: the goal check (M20) treats both with
+suspicion.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict
+from pydantic_core import PydanticCustomError
+
+from tools.years import utc
 
 
 def _utc(value: datetime) -> datetime:
-    return value.astimezone(UTC)
+    try:
+        return utc(value)
+    except ValueError as error:
+        raise PydanticCustomError("time_range", "{why}", {"why": str(error)}) from None
 
 
 UtcTime = Annotated[AwareDatetime, AfterValidator(_utc)]

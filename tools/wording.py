@@ -9,7 +9,16 @@ import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
 
+from tools.years import FIRST, nearest
+
 _BLANKS = re.compile(r"\s+")
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, cursor
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f]).*?(?:\x07|\x1b\\|\x9c|\Z)"  # titles, links
+    r"|\x1b[ -/]*[0-~]",
+    re.DOTALL,
+)
+"""Orders to a terminal: they go whole, or what is left of them would read as text."""
 _UNIT_SECONDS = {
     "s": 1,
     "sec": 1,
@@ -32,10 +41,16 @@ _CLOCK = re.compile(r"^(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(?:utc|z)?$")
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
+def without_escapes(text: str) -> str:
+    """The text without orders to a terminal."""
+    return _ESCAPES.sub("", text)
+
+
 def clean(text: str | None, limit: int = 160) -> str:
     """Text of others as one harmless line of at most ``limit`` characters.
 
-    Control, bidirectional, zero-width and private-use characters go, newlines become blanks.
+    Escape codes, control, bidirectional, zero-width and private-use characters go, newlines become
+    blanks.
     """
     if not text:
         return ""
@@ -43,7 +58,7 @@ def clean(text: str | None, limit: int = 160) -> str:
     if not (text.isascii() and text.isprintable()):
         text = "".join(
             " " if char.isspace() else char
-            for char in text
+            for char in without_escapes(text)
             if char.isspace() or unicodedata.category(char)[0] != "C"
         )
     line = _BLANKS.sub(" ", text).strip()
@@ -85,11 +100,23 @@ def listed(names: tuple[str, ...], limit: int = 8) -> str:
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """A time that someone typed, read against ``now``; ``None`` if it cannot be read.
+    """A time that someone typed, read against ``now``; ``None`` if it cannot be read. One that is out
+    of range is moved into it: nothing is on record beyond.
 
     ISO 8601 (UTC unless it names a zone), ``2h``, ``90 min ago``, ``yesterday``, ``today``,
     ``monday`` (the last one), ``01:30`` (the last one).
     """
+    try:
+        read = _moment(text, now)
+    except OverflowError:  # 99999 weeks ago
+        return FIRST
+    except ValueError:
+        return None
+    return read and nearest(read)
+
+
+def _moment(text: str, now: datetime) -> datetime | None:
+    """Raises ``ValueError`` and ``OverflowError``."""
     text = _BLANKS.sub(" ", text).strip().lower()
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     if text == "now":
@@ -108,11 +135,8 @@ def moment(text: str, now: datetime) -> datetime | None:
         return now - timedelta(seconds=int(found[1]) * seconds) if seconds else None
     if found := _CLOCK.match(text):
         return _last_clock(int(found[1]), int(found[2]), int(found[3] or 0), now)
-    try:
-        read = datetime.fromisoformat(text.upper().replace(" UTC", "Z"))
-    except ValueError:
-        return None
-    return read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    read = datetime.fromisoformat(text.upper().replace(" UTC", "Z"))
+    return read.replace(tzinfo=UTC) if read.tzinfo is None else read
 
 
 def _last_clock(hour: int, minute: int, second: int, now: datetime) -> datetime | None:

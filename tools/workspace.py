@@ -203,7 +203,7 @@ def _services(
     services = [
         Service(
             name=name,
-            repo=str((root / Path(one.repo).expanduser()).resolve()) if one.repo else None,
+            repo=str(_placed(root, one.repo)) if one.repo else None,
             path=one.path.strip("/"),
             aliases=tuple(one.aliases),
             depends_on=tuple(one.depends_on),
@@ -217,8 +217,13 @@ def _services(
 
 def missing_repository(service: Service) -> str | None:
     """A sentence about a repository that is not where it should be."""
-    if service.repo is None or Path(service.repo).is_dir():
+    if service.repo is None:
         return None
+    try:
+        if Path(service.repo).is_dir():
+            return None
+    except OSError as error:
+        return f"the repository of {service.name} cannot be read ({error.strerror}): {service.repo}"
     return f"the repository of {service.name} is missing: looked for it in {service.repo}"
 
 
@@ -242,8 +247,18 @@ def _patterns(texts: Collection[str], config: Path) -> tuple[re.Pattern[str], ..
 def _file(settings: LocalFile | None, root: Path, usual: str) -> Path | None:
     """The configured file (checked when it is read), else the usual one if it is there."""
     if settings is not None:
-        return (root / Path(settings.file).expanduser()).resolve()
+        return _placed(root, settings.file)
     return root / usual if (root / usual).is_file() else None
+
+
+def _placed(root: Path, written: str) -> Path:
+    """Where a path of oncall.toml leads. Raises ``WorkspaceError``."""
+    try:
+        return (root / Path(written).expanduser()).resolve()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise WorkspaceError(
+            f"{root / CONFIG_NAME}: the path {written[:80]!r} leads nowhere ({error}): correct it"
+        ) from None
 
 
 # --- scopes ------------------------------------------------------------------------------------

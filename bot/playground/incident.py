@@ -25,9 +25,10 @@ from bot.playground.incident_story import (
     RELEASES,
 )
 
-_MARK = "# The demo workspace of oncall-bot, story 1: the checkout incident of 2026-11-29.\n"
+_MARK = "# The demo workspace of oncall-bot, story 2: the checkout incident of 2026-11-29.\n"
 _MARK_START = "# The demo workspace of oncall-bot"
 _KEPT = ".oncall"
+_PATH_SHOWN = 200
 _MADE = ("deploys.jsonl", "incidents.jsonl", "oncall.toml")
 
 
@@ -50,19 +51,19 @@ def make_demo_workspace(target: Path) -> DemoIncident:
     An earlier one is made anew when it is of an older story or incomplete; ``.oncall/`` in it, where
     the bot keeps its runs, stays. Raises ``DemoError`` when the folder holds anything else.
     """
-    root = target.resolve()
+    root = target.absolute()
     incident = DemoIncident(root, ASKED_AT, QUESTION)
-    if _is_complete(root):
-        return incident
-    _clear(root)
     try:
+        if _is_complete(root):
+            return incident
+        _clear(root)
         root.mkdir(parents=True, exist_ok=True)
         commits = {name: _make_repo(root / "repos" / name, RELEASES[name]) for name in RELEASES}
         _write_lines(root / "deploys.jsonl", _deploy_lines(commits))
         _write_lines(root / "incidents.jsonl", iter(INCIDENTS))
         (root / "oncall.toml").write_text(_MARK + ONCALL_TOML, encoding="utf-8")
     except OSError as error:
-        raise DemoError(f"{root} cannot be written: {error.strerror}") from error
+        raise DemoError(f"{str(root)[:_PATH_SHOWN]} cannot be used: {error.strerror}") from error
     return incident
 
 

@@ -222,7 +222,7 @@ INCIDENTS: tuple[dict[str, object], ...] = (
     {
         "id": "INC-1423",
         "title": "Checkout fails at the payment step",
-        "summary": "About a third of all orders fail since 02:06 UTC. checkout raises PaymentFailed;"
+        "summary": "About one order in seven fails since 02:06 UTC. checkout raises PaymentFailed;"
         " payments-api answers 503 with RetryBudgetExceeded 'gave up after 1.0 s' when the ledger is"
         " slower than usual. Orders that get through are correct.",
         "services": ["checkout"],

@@ -22,6 +22,9 @@ from bot.playground.server import PortInUseError, listen, serve
 
 EXIT_USAGE = 2
 EXIT_PORT_IN_USE = 3
+LAST_PORT = 65_535
+EARLIEST, LATEST = 1_000_000_000, 9_999_999_999
+"""Seconds since the epoch (2001 to 2286): a message's `ts` has ten digits before its dot."""
 
 
 def run(
@@ -63,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="oncall-bot playground", description="A local Slack in the browser, for one machine."
     )
     parser.add_argument("--host", default="127.0.0.1", help="127.0.0.1, the only one allowed")
-    parser.add_argument("--port", type=int, default=8065, help="0 takes any free port")
+    parser.add_argument("--port", type=_port, default=8065, help="0 takes any free port")
     parser.add_argument("--seed", type=Path, default=DEFAULT_SEED, help="the workspace, as JSON")
     parser.add_argument("--now", help="the workspace's time at the start, ISO 8601, UTC")
     parser.add_argument("--clock", choices=("real", "virtual"), default="real")
@@ -79,12 +82,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
 
 
+def _port(text: str) -> int:
+    port = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= port <= LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no port: write 0 to {LAST_PORT}")
+    return port
+
+
 def _time(text: str) -> float:
     """Raises ValueError."""
     try:
-        return parse_time(text)
+        at = parse_time(text)
     except ValueError:
         raise ValueError(f"--now {text!r} is no time: write it like 2026-11-29T02:14Z") from None
+    if not EARLIEST <= at <= LATEST:
+        raise ValueError(f"--now {text!r} is out of range: a message of Slack is of our time")
+    return at
 
 
 def _fail(message: str, code: int) -> int:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -78,6 +79,7 @@ class Pages:
         return [
             Route("/", self.home),
             Route("/t/{token}", self.trace),
+            Route("/favicon.ico", self.icon),
             Route("/health", self.health),
             Route("/ready", self.ready),
         ]
@@ -119,6 +121,19 @@ class Pages:
             return JSONResponse({"status": "not ready", "reason": reason}, 503)
         return JSONResponse({"status": "ready"})
 
+    async def icon(self, request: Request) -> Response:
+        """For what is no page of ours: browsers ask for it here."""
+        del request
+        return FileResponse(_HERE / "static" / "favicon.svg")
+
+    async def wrong_method(self, request: Request, error: Exception) -> Response:
+        """The address is there, but takes no such request: ``Allow`` says which it takes."""
+        told = error.headers if isinstance(error, HTTPException) else None
+        allowed = ", ".join(sorted((told or {}).get("Allow", "GET, HEAD").split(", ")))
+        page = self._page("method.html", 405, method=request.method, allowed=allowed)
+        page.headers["Allow"] = allowed
+        return page
+
     async def lost(self, request: Request, error: Exception) -> Response:
         """An address that leads nowhere."""
         del request, error
@@ -153,5 +168,5 @@ def create_app(
     return Starlette(
         routes=[*pages.routes(), *more, Mount("/static", StaticFiles(directory=_HERE / "static"))],
         middleware=[Middleware(PrivateHeaders)],
-        exception_handlers={404: pages.lost, 405: pages.lost, StoreError: pages.broken},
+        exception_handlers={404: pages.lost, 405: pages.wrong_method, StoreError: pages.broken},
     )

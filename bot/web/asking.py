@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Annotated, Any, assert_never
 from urllib.parse import parse_qs
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -29,6 +29,7 @@ from bot.runs.records import Ask, RunRecord, RunState
 from bot.runs.service import Accepted, Closing, Duplicate, QueueFull, RunService
 from bot.runs.surface import Gone, Posted
 from bot.web.page import Templates
+from tools.records import UtcTime
 
 SURFACE = "web"
 MAX_BODY = 256_000
@@ -43,6 +44,7 @@ _POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 _BUSY = "Too many questions are at work just now: ask again in a minute."
+_EMPTY = "Write what you want to know."
 _TOO_LONG = f"That is too long: a question has at most {MAX_QUESTION:,} characters."
 _CLOSING = "The bot is being restarted: ask again in a minute."
 
@@ -72,7 +74,7 @@ class Asked(BaseModel):
 
     question: _Text = Field(min_length=1, max_length=2 * MAX_QUESTION)
     key: str = Field(default_factory=lambda: secrets.token_urlsafe(12), pattern=_KEY.pattern)
-    asked_at: AwareDatetime | None = None
+    asked_at: UtcTime | None = None
     thread: tuple[str, ...] = ()
 
 
@@ -105,8 +107,11 @@ class AskPages:
 
     def routes(self) -> list[Route]:
         return [
-            Route("/ask/{token}", self._for_those_with_the_link(self.form), methods=["GET"]),
-            Route("/ask/{token}", self._for_those_with_the_link(self.ask), methods=["POST"]),
+            Route(
+                "/ask/{token}",
+                self._for_those_with_the_link(self.page),
+                methods=["GET", "HEAD", "POST"],
+            ),
             Route("/ask/{token}/{run}", self._for_those_with_the_link(self.run), methods=["POST"]),
             Route(
                 "/ask/{token}/{run}/stop",
@@ -115,9 +120,9 @@ class AskPages:
             ),
         ]
 
-    async def form(self, request: Request) -> Response:
-        del request
-        return self._form(200)
+    async def page(self, request: Request) -> Response:
+        """The form, or what is posted with it."""
+        return await self.ask(request) if request.method == "POST" else self._form(200)
 
     async def ask(self, request: Request) -> Response:
         """A form is sent on to the trace page; JSON gets the run."""
@@ -230,6 +235,12 @@ def _read(body: bytes, *, as_json: bool) -> Asked:
 
 def _complaint(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
+    if first["loc"] == ("question",):
+        match first["type"]:
+            case "string_too_short":
+                return _EMPTY
+            case "string_too_long":
+                return _TOO_LONG
     place = ".".join(str(part) for part in first["loc"]) or "the question"
     return f"{place}: {first['msg']}"
 

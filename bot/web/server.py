@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import socket
 from collections.abc import Iterator
 
@@ -48,10 +49,17 @@ def listen(host: str, port: int) -> socket.socket:
             raise
     except OSError as error:
         raise AddressError(
-            f"cannot serve at {host}:{port} ({error.strerror or error}): "
-            "end what uses it, or set web.port in oncall.toml."
+            f"cannot serve at {host}:{port} ({error.strerror or error}): {_mend(error)}."
         ) from error
     return made
+
+
+def _mend(error: OSError) -> str:
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return "set web.host in oncall.toml to an address of this machine, such as 127.0.0.1"
+    if error.errno == errno.EACCES:
+        return "set web.port in oncall.toml to 1024 or more"
+    return "end what uses it, or set web.port in oncall.toml"
 
 
 class WebServer:

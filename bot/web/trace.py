@@ -30,7 +30,8 @@ from bot.loop.journal import (
     WasCut,
 )
 from bot.loop.limits import Limits
-from bot.loop.outcome import ANSWER
+from bot.loop.outcome import ANSWER, Answer, Failure, Outcome, Proposal
+from bot.loop.state import State
 from bot.loop.wire import Turn
 from bot.models.prices import paid_for
 from bot.models.settings import ModelSettings
@@ -126,7 +127,7 @@ def trace_view(
                 limits = _limits(event.limits)
             case RunEnded():
                 if steps:
-                    _pass(steps[max(steps)], event.state.value)
+                    _pass(steps[max(steps)], _end(event.outcome))
             case _:
                 _add(steps.setdefault(event.step, StepView(event.step)), event, blobs)
     ordered = tuple(steps[number] for number in sorted(steps))
@@ -151,6 +152,19 @@ def trace_view(
         cached_tokens=sum(turn.usage.cached_tokens or 0 for turn in turns),
         cache_written_tokens=sum(turn.usage.cache_written_tokens or 0 for turn in turns),
     )
+
+
+def _end(outcome: Outcome) -> str:
+    """The last state of a run as people call it: it always stops, and only a failure reads as that."""
+    match outcome:
+        case Answer():
+            return "answered"
+        case Proposal():
+            return "proposed"
+        case Failure():
+            return State.STOPPED.value
+        case _:
+            assert_never(outcome)
 
 
 def _results(step: StepView) -> list[tuple[str, ToolResult]]:

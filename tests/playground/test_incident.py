@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from bot.playground.incident import DemoError, make_demo_workspace
+from bot.playground.seed import DEFAULT_SEED
 
 
 def _deploys(root: Path) -> dict[int, dict[str, str]]:
@@ -89,6 +91,14 @@ def test_a_demo_workspace_is_reused_and_a_broken_one_is_made_anew(tmp_path: Path
     make_demo_workspace(root)
     assert (root / "deploys.jsonl").is_file()
     assert (root / ".oncall" / "runs.db").read_text() == "kept"
+
+
+def test_everybody_in_the_demo_tells_the_same_size_of_the_failure(tmp_path: Path) -> None:
+    root = make_demo_workspace(tmp_path / "demo").root
+    told = f"{(root / 'incidents.jsonl').read_text()} {DEFAULT_SEED.read_text()}"
+    assert set(re.findall(r"(?:error rate|Error rate\", \"value\": \")\W*(\d+) %", told)) == {"14"}
+    sizes = re.findall(r"one (?:order )?in (\w+)|a (third|half|quarter)", told)
+    assert sizes == [("seven", ""), ("seven", "")], "and 14 % is one in seven"
 
 
 def test_a_folder_with_only_the_bots_own_state_counts_as_empty(tmp_path: Path) -> None:

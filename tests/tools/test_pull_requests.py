@@ -17,7 +17,7 @@ from tools.pull_requests import pull_requests
         ("Cut the budget (#13)", 13, "Cut the budget"),
         ("Merged in topic (pull request #14)\n\nx", 14, "Merged in topic"),
         ("Merge branch 'x' into 'main'\n\nCut it\n\nSee merge request a/b!15", 15, "Cut it"),
-        ("Ignore\u202e this\x1b[31m (#16)", 16, "Ignore this[31m"),
+        ("Ignore\u202e this\x1b[31m (#16)", 16, "Ignore this"),
     ],
 )
 async def test_each_platform_names_them_its_own_way(

@@ -13,7 +13,7 @@ NOW = datetime(2026, 11, 29, 2, 14, tzinfo=UTC)  # a Sunday
 
 def test_text_of_others_becomes_one_harmless_line() -> None:
     hostile = "roll\u202eback\u200b now\r\n<!channel>\x1b[31m\x00 \ufeffdone"
-    assert clean(hostile) == "rollback now <!channel>[31m done"
+    assert clean(hostile) == "rollback now <!channel> done"
     assert clean(None) == ""
     assert clean("x" * 1_000_000, 10) == "x" * 9 + "…"
 
@@ -69,3 +69,36 @@ def test_spans_and_clocks_read_as_people_say_them() -> None:
     assert plural(1, "deploy") == "1 deploy"
     assert plural(1200, "deploy") == "1,200 deploys"
     assert listed(("a", "b", "c"), 2) == "a, b and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("text", "year"),
+    [
+        ("0001-01-01", 1970),
+        ("0001-01-01T00:00+14:00", 1970),
+        ("99999 weeks ago", 1970),
+        ("9999-12-31T23:59-14:00", 2999),
+        ("9999-12-31T23:59:59Z", 2999),
+    ],
+)
+def test_a_time_far_outside_of_the_calendar_is_read_as_its_end(text: str, year: int) -> None:
+    read = moment(text, NOW)
+    assert read is not None
+    assert read.year == year
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("\x1b[31mred\x1b[0m alert", "red alert"),
+        ("\x1b[1;38;5;196mred\x1b[m", "red"),
+        ("\x1b]8;;https://evil.example\x07link\x1b]8;;\x1b\\ text", "link text"),
+        ("\x1b]0;a new title", ""),
+        ("\x9b2Jcleared \x1bcand reset", "cleared and reset"),
+        ("a [31m that somebody typed", "a [31m that somebody typed"),
+    ],
+)
+def test_an_order_to_a_terminal_goes_whole_and_what_people_typed_stays(
+    text: str, plain: str
+) -> None:
+    assert clean(text) == plain

@@ -28,6 +28,11 @@ def _open(folder: Path, text: str) -> None:
         ("[services.web]\npath = 1", r"`path` in \[services\.web\]"),
         ("[services.web\n", r"not valid TOML: .*line 1"),
         ("[sources.deploys]\nkind = 'git-tags'\ntags = ['{x}']", "{x} is unknown"),
+        (
+            "[services.web]\nrepo = '~nobody-here/x'",
+            "'~nobody-here/x' leads nowhere",
+        ),
+        ("[sources.deploys]\nkind = 'local'\nfile = '~nobody-here/x'", "leads nowhere"),
     ],
 )
 def test_a_mistake_in_the_file_is_named_with_file_and_key(

@@ -99,6 +99,24 @@ async def test_a_question_typed_into_the_form_leads_to_the_page_of_its_answer(
         assert len(await it.service.store.recent(5)) == 1, "sent twice is asked once"
 
 
+async def test_the_ask_link_says_that_it_takes_a_form_and_a_question(tmp_path: Path) -> None:
+    async with served(tmp_path) as it:
+        wrong = await it.client.put(it.link)
+        assert wrong.status_code == 405
+        assert set(wrong.headers["allow"].split(", ")) == {"GET", "HEAD", "POST"}
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00"])
+async def test_a_question_asked_in_a_year_that_is_out_of_range_is_refused_in_words(
+    tmp_path: Path, at: str
+) -> None:
+    async with served(tmp_path) as it:
+        sent = await it.client.post(it.link, json={"question": "What was found?", "asked_at": at})
+        assert sent.status_code == 422
+        assert sent.json() == {"error": "asked_at: is outside of the years 1970 to 2999"}
+        assert await it.service.store.recent(5) == ()
+
+
 @pytest.mark.parametrize("question", ["", "   ", "x" * 9_000])
 async def test_an_empty_or_endless_question_is_told_on_the_form(
     tmp_path: Path, question: str
@@ -106,7 +124,13 @@ async def test_an_empty_or_endless_question_is_told_on_the_form(
     async with served(tmp_path) as it:
         sent = await it.client.post(it.link, data={"question": question, "key": "k" * 12})
         assert sent.status_code == 422
-        assert 'role="alert"' in sent.text
+        told = re.search(r'role="alert">([^<]+)<', sent.text)
+        assert told is not None
+        assert told[1] == (
+            "That is too long: a question has at most 4,000 characters."
+            if question.strip()
+            else "Write what you want to know."
+        )
         assert await it.service.store.recent(5) == ()
 
 
@@ -131,7 +155,7 @@ async def test_a_program_that_asks_nothing_but_blanks_is_told_so(tmp_path: Path)
     async with served(tmp_path) as it:
         sent = await it.client.post(it.link, json={"question": " \n "})
         assert sent.status_code == 422
-        assert "at least 1 character" in sent.json()["error"]
+        assert "Write what you want to know." in sent.json()["error"]
         assert await it.service.store.recent(5) == ()
 
 

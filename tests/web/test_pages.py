@@ -89,7 +89,7 @@ async def test_the_page_of_an_answer_shows_question_reply_steps_and_facts(databa
         "think",
         "act",
         "observe",
-        "stopped",
+        '<span class="state answered">answered</span>',
         "1,804 tokens in",
         "finish tool_use",
         "lookup",
@@ -101,6 +101,24 @@ async def test_the_page_of_an_answer_shows_question_reply_steps_and_facts(databa
         "2026-11-29 02:14:00 UTC",
     ):
         assert shown in html, shown
+    assert '"state stopped"' not in html, "an answered run does not read as one that was stopped"
+
+
+async def test_an_answer_that_nothing_backs_fails_in_plain_words_and_the_trace_says_why(
+    database: Path,
+) -> None:
+    invented = turn(answer("Deploy 9999 did it", ("Deploy 9999 finished 01:44 UTC", ["o1"])))
+    run = await run_of(
+        database, turn(called("lookup", {"what": "apples"})), invented, invented, text="What?"
+    )
+    async with browsing(database) as client:
+        html = (await client.get(LINKS.trace(run))).text
+    reply, _, trace = html.partition("<h2>Steps</h2>")
+    assert "No answer. What was written could not be backed by what the tools returned." in reply
+    assert "Check next: Open the trace, and ask again" in reply
+    assert "claim 1" not in reply
+    assert "claim 1: " in trace
+    assert '<span class="state stopped">stopped</span>' in trace
 
 
 async def test_no_text_of_others_becomes_markup(database: Path) -> None:
@@ -154,9 +172,37 @@ async def test_only_the_signed_link_opens_a_trace_and_a_new_key_voids_it(databas
             assert page.status_code == 404, wrong
             assert "This link leads to no trace" in page.text
             assert run not in page.text
-        assert (await client.post(link)).status_code == 404
     async with browsing(database, Links("n" * 40, "http://bot.test")) as client:
         assert (await client.get(link)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("POST", "/", "GET, HEAD"),
+        ("POST", "/t/wrong", "GET, HEAD"),
+        ("DELETE", "/health", "GET, HEAD"),
+        ("PUT", "/static/style.css", "GET, HEAD"),
+    ],
+)
+async def test_a_request_of_the_wrong_kind_is_told_which_kinds_are_taken(
+    database: Path, method: str, path: str, allowed: str
+) -> None:
+    async with browsing(database) as client:
+        page = await client.request(method, path)
+    assert page.status_code == 405
+    assert set(page.headers["allow"].split(", ")) == set(allowed.split(", "))
+    assert f"takes no {method} request" in page.text
+
+
+async def test_a_browser_finds_the_icon_that_it_asks_for(database: Path) -> None:
+    async with browsing(database) as client:
+        linked = re.search(r'<link rel="icon" href="([^"]+)"', (await client.get("/")).text)
+        assert linked is not None
+        for path in (linked[1], "/favicon.ico"):
+            icon = await client.get(path)
+            assert icon.status_code == 200
+            assert icon.headers["content-type"].startswith("image/svg+xml")
 
 
 async def test_an_erased_runs_link_leads_nowhere(database: Path) -> None:
@@ -181,7 +227,10 @@ async def test_every_response_is_private_and_loads_nothing_from_elsewhere(databa
             assert "script-src" not in policy
             assert "frame-ancestors 'none'" in policy
         html = (await client.get(LINKS.trace(run))).text
-    assert set(re.findall(r'(?:src|href)="([^"#][^"]*)"', html)) == {"/static/style.css"}
+    assert set(re.findall(r'(?:src|href)="([^"#][^"]*)"', html)) == {
+        "/static/style.css",
+        "/static/favicon.svg",
+    }
     assert "style=" not in html
 
 

@@ -35,11 +35,17 @@ NOTED_LINES = 3
 LONGEST_LINE = 1_000_000
 """Bytes. A longer line is no record but an accident."""
 SLICE_LINES = 2_000
-NAME_KEPT, PROSE_KEPT = 300, 4_000
-"""Characters of a name, and of a summary, that are kept. All text enters as one harmless line."""
+NAME_KEPT, PERSON_KEPT, PROSE_KEPT = 300, 60, 4_000
+"""Characters of a name, of who did it, and of a summary, that are kept. All text enters as one
+harmless line.
+"""
 LARGE_FILE = 16_000_000
 """Bytes. Of a larger file only the newest records are kept, found without parsing every line."""
 NEWEST_KEPT = 50_000
+
+_NO_MARKS = str.maketrans("“”`", 3 * "'") | {ord('"'): "'"}
+"""A person's name may be quoted, so it holds no marks of its own."""
+_UNSET = "0001-01-01T00:00:00"
 
 _STATUS_WORDS = {
     "succeeded": DeployStatus.SUCCESS,
@@ -92,6 +98,11 @@ def _change_kind(value: object) -> object:
     return ChangeKind(word) if word in list(ChangeKind) else ChangeKind.OTHER
 
 
+def _time(value: object) -> object:
+    """Programs that know no "unset" write year 1."""
+    return None if isinstance(value, str) and value.startswith(_UNSET) else value
+
+
 def _not_empty(value: str) -> str:
     if not value:
         raise PydanticCustomError("string_too_short", "is empty")
@@ -102,14 +113,19 @@ def _name(value: str) -> str:
     return clean(value, NAME_KEPT)
 
 
+def _person(value: str) -> str:
+    return clean(value, PERSON_KEPT).translate(_NO_MARKS)
+
+
 def _prose(value: str) -> str:
     return clean(value, PROSE_KEPT)
 
 
 Name = Annotated[str, BeforeValidator(_text), AfterValidator(_name)]
 Word = Annotated[Name, AfterValidator(_not_empty)]
+Person = Annotated[str, BeforeValidator(_text), AfterValidator(_person)]
 Prose = Annotated[str, AfterValidator(_prose)]
-Time = UtcTime | None
+Time = Annotated[UtcTime | None, BeforeValidator(_time)]
 
 
 class Line(BaseModel):
@@ -126,7 +142,7 @@ class DeployLine(Line):
     sha: Name | None = None
     ref: Name | None = None
     status: Annotated[DeployStatus, BeforeValidator(_deploy_status)] = DeployStatus.SUCCESS
-    actor: Name | None = None
+    actor: Person | None = None
     started_at: Time = None
     finished_at: Time = None
     url: Name | None = None
@@ -287,6 +303,8 @@ def _why(error: ValidationError) -> str:
         return "is not JSON"
     if not key:
         return "is not a JSON object"
+    if kind == "time_range":
+        return f"has a `{key}` that {first['msg']}"
     if kind.startswith(("datetime", "timezone_naive")):
         return f"has a `{key}` that is no time (write 2026-11-29T01:44:00Z)"
     return _WHYS.get(kind, "has a `{key}` that cannot be used").format(key=key)

@@ -143,3 +143,38 @@ async def test_incidents_are_read_with_their_words_for_open(tmp_path: Path) -> N
         ("2", IncidentStatus.RESOLVED),
     ]
     assert fetched.notes == ("incidents.jsonl line 3 has no `id`: skipped",)
+
+
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59-12:00", "0001-01-02T00:00:00+14:00"])
+async def test_a_deploy_of_a_year_out_of_range_is_left_out_and_said(
+    tmp_path: Path, at: str
+) -> None:
+    path = _write(tmp_path / "deploys.jsonl", GOOD, GOOD | {"number": 1, "finished_at": at})
+    fetched = await LocalDeploys(path).deploys()
+    assert [one.number for one in fetched.records] == [4471]
+    assert fetched.notes == (
+        "deploys.jsonl line 2 has a `finished_at` that is outside of the years 1970 to 2999: skipped",
+    )
+
+
+async def test_a_time_that_a_program_left_unset_is_none(tmp_path: Path) -> None:
+    unset = {"id": "INC-1", "title": "x", "resolved_at": "0001-01-01T00:00:00Z"}
+    (incident,) = (await LocalIncidents(_write(tmp_path / "i.jsonl", unset)).incidents()).records
+    assert incident.resolved_at is None
+
+
+async def test_no_text_of_a_record_orders_a_terminal_about(tmp_path: Path) -> None:
+    texts = ("id", "service", "environment", "ref", "actor", "url", "title")
+    odd = {name: f"\x1b[31m{name}\x1b[0m\x07\u202e" for name in texts}
+    (deploy,) = (await LocalDeploys(_write(tmp_path / "d.jsonl", GOOD | odd)).deploys()).records
+    assert [getattr(deploy, name) for name in texts] == list(texts)
+    told = {
+        "id": "\x1b[1mI-1",
+        "title": "\x1b[2Jdown",
+        "summary": "\x1b]0;x\x07all",
+        "severity": "\x1bc1",
+    }
+    told |= {"services": ["\x1b[31mweb"], "environment": "\x1b[0mprod", "url": "\x1b[0mu"}
+    (one,) = (await LocalIncidents(_write(tmp_path / "i.jsonl", told)).incidents()).records
+    shown = (one.id, one.title, one.summary, one.severity, *one.services, one.environment, one.url)
+    assert shown == ("I-1", "down", "all", "1", "web", "prod", "u")
