@@ -112,7 +112,40 @@ async def gather(
     left_out = [clean(note, 300) for note in await history.notes()]
     if incident.onset is None:
         left_out.append("the time of onset (it is not written down): everything up to now counts")
-    known = _of_environment(timeline, environment or incident.environment, now)
+    # Of ten thousand deploys: a stop must be heard meanwhile.
+    choice = await asyncio.to_thread(
+        _choice, timeline, links, onset, now, environment or incident.environment
+    )
+    chosen = choice.chosen
+    if (rest := choice.considered - len(chosen)) > 0:
+        left_out.append(f"{plural(rest, 'change')} further back or of unrelated services")
+    reader = _Reader(timeline, catalog, onset, now)
+    read = await reader.read(chosen)
+    left_out += reader.losses
+    if not choice.knows_flags:
+        left_out.append("feature flags")
+    not_searched = tuple(dict.fromkeys(left_out))
+    return Candidates(tuple(read), choice.considered, choice.ruled_out, not_searched)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Those whose diffs are to be read; ``considered`` counts all that began by onset."""
+
+    chosen: tuple[Candidate, ...]
+    considered: int
+    ruled_out: tuple[str, ...]
+    knows_flags: bool
+
+
+def _choice(
+    timeline: Timeline,
+    links: dict[str, Link],
+    onset: datetime,
+    now: datetime,
+    environment: str | None,
+) -> _Choice:
+    known = _of_environment(timeline, environment, now)
     ruled_out = _too_late(known, links, onset, now)
     possible = [
         Candidate(deploy, None, links.get(deploy.service), _before(deploy, onset))
@@ -128,14 +161,8 @@ async def gather(
         elif candidate.before_onset <= RECENT:
             by = clean(taken_back.label, 60)
             ruled_out.append(f"{named(candidate.deploy)} was taken back by {by} before onset")
-    if (rest := len(possible) - len(chosen)) > 0:
-        left_out.append(f"{plural(rest, 'change')} further back or of unrelated services")
-    reader = _Reader(timeline, catalog, onset, now)
-    read = await reader.read(chosen)
-    left_out += reader.losses
-    if all(one.kind is not ChangeKind.FLAG for one in known):
-        left_out.append("feature flags")
-    return Candidates(tuple(read), len(possible), tuple(ruled_out), tuple(dict.fromkeys(left_out)))
+    knows_flags = any(one.kind is ChangeKind.FLAG for one in known)
+    return _Choice(tuple(chosen), len(possible), tuple(ruled_out), knows_flags)
 
 
 def named(deploy: Deploy) -> str:
@@ -301,7 +328,7 @@ class _Reader:
                     f"the diffs of {clean(deploy.service, 60)}: {clean(str(error), 300)}"
                 )
                 return
-        self._texts[key] = change_text(diffs)
+        self._texts[key] = await asyncio.to_thread(change_text, diffs)
 
 
 def _commit(deploy: Deploy | None) -> str | None:

@@ -6,15 +6,16 @@ service. Everything is two-dot: the two trees are compared as they are, so that 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice, takewhile
 from typing import Final, Generic, TypeVar
 
 from tools.file_kinds import kind_of, risk
-from tools.git import Git, checked_ref, one_line, safe_text
+from tools.git import Git, Output, checked_ref, one_line, safe_text
 from tools.records import FileChange, FileStatus
 
 _EMPTY_TREES: Final = {
@@ -123,8 +124,8 @@ async def changed(git: Git, base: str | None, head: str) -> tuple[ChangedFile, .
     if known is not None:
         return known
     argv = ("diff-tree", "-r", "--raw", "--numstat", *_RENAMES, "-z", old, checked_ref(head), "--")
-    found = _parse_listing(await git.run(*argv))
-    return _FILES.put(key, tuple(sorted(found, key=_by_risk)))
+    listing = await git.run(*argv)
+    return _FILES.put(key, await asyncio.to_thread(_listed, listing))
 
 
 async def patches(
@@ -161,7 +162,8 @@ async def patches(
                 section = alone.get(file.raw_path, section)
             if section is None:
                 continue
-            diff = replace(_file_diff(section, min(per_file, room)), change=file.change)
+            read_out = await asyncio.to_thread(_file_diff, section, min(per_file, room))
+            diff = replace(read_out, change=file.change)
             room = 0 if diff.cut and room < per_file else room - len(diff.hunks_text)
             found.append(diff)
         if room <= 0:
@@ -191,9 +193,7 @@ async def changed_lines(
         more, _ = await _diff(git, trees, names, context=_BESIDE, limit=limit)
         unread = {one.raw_path: _Section(one, (), cut=True) for one in missed}
         read |= unread | {name: section for name, section in more.items() if section.parts}
-    diffs = [_file_diff(section, limit) for section in read.values()]
-    found = tuple(sorted(diffs, key=lambda diff: _change_by_risk(diff.change)))
-    return _LINES.put(key, found)
+    return _LINES.put(key, await asyncio.to_thread(_file_diffs, tuple(read.values()), limit))
 
 
 @dataclass(frozen=True)
@@ -211,6 +211,10 @@ async def _diff(
     """Read patches by exact name, and whether the output was cut at ``limit`` bytes."""
     options = ("-r", "--raw", "-p", f"-U{context}", "--submodule=short", *_RENAMES)
     output = await git.run_cut("diff-tree", *options, *trees, "--", *raw_paths, limit=limit)
+    return await asyncio.to_thread(_sections, output), output.cut
+
+
+def _sections(output: Output) -> dict[bytes, _Section]:
     listing, _, patch = output.out.partition(b"\n\n")
     lines = listing.split(b"\n")
     if output.cut and not patch:
@@ -229,7 +233,12 @@ async def _diff(
         sections[file.raw_path] = _Section(file, parts, cut=False)
     if output.cut and last is not None:
         sections[last] = replace(sections[last], cut=True)
-    return sections, output.cut
+    return sections
+
+
+def _file_diffs(sections: Iterable[_Section], limit: int) -> tuple[FileDiff, ...]:
+    diffs = [_file_diff(section, limit) for section in sections]
+    return tuple(sorted(diffs, key=lambda diff: _change_by_risk(diff.change)))
 
 
 def _file_diff(section: _Section, limit: int) -> FileDiff:
@@ -238,13 +247,14 @@ def _file_diff(section: _Section, limit: int) -> FileDiff:
     room = limit
     cut = section.cut or not section.parts
     hunks = [part[start:] for part in section.parts if (start := part.find(b"\n@@ ") + 1)]
-    for raw in (line for hunk in hunks for line in hunk.split(b"\n")):
-        line = _shown_line(raw)
-        room -= len(line) + 1
-        if room < 0:
+    for hunk in hunks:
+        lines = _shown_lines(hunk)
+        kept = _that_fit(lines, room)
+        shown += lines[:kept]
+        if kept < len(lines):
             cut = True
             break
-        shown.append(line)
+        room -= sum(map(len, lines)) + len(lines)
     removed = tuple(line[1:] for line in shown if line.startswith("-"))
     added = tuple(line[1:] for line in shown if line.startswith("+"))
     change = section.file.change
@@ -255,11 +265,30 @@ def _file_diff(section: _Section, limit: int) -> FileDiff:
     return FileDiff(change, "\n".join(shown), removed, added, cut)
 
 
+def _shown_lines(hunk: bytes) -> list[str]:
+    raw = hunk.split(b"\n")
+    if max(map(len, raw)) <= _LINE_SHOWN:
+        return safe_text(hunk).split("\n")  # all at once: many times faster than line by line
+    return [_shown_line(line) for line in raw]
+
+
+def _that_fit(lines: Sequence[str], room: int) -> int:
+    """How many of the lines, each with its end, have at most ``room`` characters together."""
+    if sum(map(len, lines)) + len(lines) <= room:
+        return len(lines)
+    ends = accumulate(len(line) + 1 for line in lines)
+    return sum(1 for _ in takewhile(lambda end: end <= room, ends))
+
+
 def _shown_line(raw: bytes) -> str:
     if len(raw) <= _LINE_SHOWN:
         return safe_text(raw)
     kept = safe_text(raw[: _LINE_SHOWN * 4])[:_LINE_SHOWN]
     return f"{kept}… (line of {len(raw):,} bytes cut)"
+
+
+def _listed(out: bytes) -> tuple[ChangedFile, ...]:
+    return tuple(sorted(_parse_listing(out), key=_by_risk))
 
 
 def _parse_listing(out: bytes) -> list[ChangedFile]:

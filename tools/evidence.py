@@ -38,6 +38,7 @@ _RISKY_KEY = re.compile(
 _NAME = re.compile(
     r"[A-Za-z]\w*(?:_\w+)+|_\w*[a-z]\w{4,}|[a-z]+(?:[A-Z]\w*)+|[A-Z]\w+[a-z][A-Z]\w*"
 )
+_LONG_WORD = re.compile(r"\w{8,}")
 _PACKAGING = re.compile(
     r"^__|_requires?$|version|^(?:sys_platform|package_data|package_dir|entry_points|packages)$",
     re.IGNORECASE,
@@ -74,8 +75,13 @@ class ChangeText:
     @cached_property
     def names(self) -> frozenset[str]:
         """The names of code in it: with an underscore or a capital inside, not those of packaging."""
-        lines = "\n".join((*self.added_lines, *self.removed_lines))
-        found = set(_NAME.findall(lines[:CHARACTERS_KEPT]))
+        lines = (*self.added_lines, *self.removed_lines)
+        text = "\n".join(lines)
+        if len(text) > CHARACTERS_KEPT:  # what is kept must not hang on the order within a set
+            text = "\n".join(sorted(lines))[:CHARACTERS_KEPT]
+        # Each word once: a name does not reach beyond its word, and a file says few words often.
+        words = set(_LONG_WORD.findall(text))
+        found = {name for word in words for name in _NAME.findall(word)}
         return frozenset(name for name in found if len(name) > 7 and not _PACKAGING.search(name))
 
     def hits(self, term: Term) -> float:
@@ -158,7 +164,7 @@ def _haystack(lines: Iterable[str]) -> Haystack:
 
 
 def _significant(lines: Iterable[str]) -> frozenset[str]:
-    stripped = (line.strip() for line in lines)
+    stripped = set(map(str.strip, lines))
     return frozenset(
         line for line in stripped if len(line) >= SHORTEST_LINE and not _VERSION_LINE.match(line)
     )

@@ -229,7 +229,7 @@ class GetDiff(Tool[GetDiffArguments]):
             patches(git, base.sha, target.sha, readable, per_file=limit, in_all=_PATCHES),
         )
         diffs = await withheld(git, (base.sha, target.sha), files, diffs)
-        names = names_changed(diffs)
+        names = await asyncio.to_thread(names_changed, diffs)
         why = base.why
         if shallow and direction is Direction.DIVERGED:
             why += "; the repository is a shallow clone, so how the two relate is not certain"
@@ -267,7 +267,8 @@ class GetDiff(Tool[GetDiffArguments]):
             patches=diffs,
         )
         status = Status.EMPTY if path is not None and not files else Status.OK
-        return ToolResult(status=status, summary=summarise(value), text=render(shown), value=value)
+        text = await asyncio.to_thread(render, shown)
+        return ToolResult(status=status, summary=summarise(value), text=text, value=value)
 
     async def _first(self, target: _Target, base: _Base, path: str | None) -> ToolResult:
         """Without a base nothing is called changed: the tree is counted, not listed."""

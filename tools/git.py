@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Final
 
 from tools.records import Commit
+from tools.wording import without_escapes
+from tools.years import LAST
 
 _MB: Final = 1024 * 1024
 _STDERR_KEPT: Final = 16 * 1024
-_LAST_SECOND: Final = 253402300799  # 9999-12-31T23:59:59Z, the last that datetime knows
+_LAST_SECOND: Final = int(LAST.timestamp())
 
 # Settings on the command line win over the repository's own, so that its config runs nothing.
 _SETTINGS: Final = (
@@ -70,12 +72,15 @@ def safe_text(raw: bytes) -> str:
 
 def one_line(raw: bytes, limit: int = 300) -> str:
     """Decode a name or a subject to one line of at most ``limit`` characters."""
-    text = " ".join(safe_text(raw[: limit * 16]).split())
+    raw = raw[: limit * 16]
+    if b"\x1b" in raw:
+        raw = without_escapes(raw.decode("utf-8", "replace")).encode()
+    text = " ".join(safe_text(raw).split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def utc_seconds(raw: bytes) -> datetime:
-    """Read a commit's or tag's time in seconds; absurd ones are moved to what datetime can hold."""
+    """Read a commit's or tag's time in seconds; absurd ones are moved into range."""
     return datetime.fromtimestamp(min(max(int(raw), 0), _LAST_SECOND), UTC)
 
 

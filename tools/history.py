@@ -6,6 +6,7 @@ it returns every match. Knows no tool and no clock; who asks leaves out what lie
 
 from __future__ import annotations
 
+import asyncio
 import re
 from bisect import bisect_left
 from collections import defaultdict
@@ -224,7 +225,8 @@ class DeployHistory:
         self._notes = (*failures, *(note for one in fetched for note in one.notes))
         kept = self._kept
         if kept is None or not _same(kept.fetched, fetched):
-            kept = self._kept = _indexed(tuple(fetched), self._catalog)
+            kept = await asyncio.to_thread(_indexed, tuple(fetched), self._catalog)
+            self._kept = kept
         return kept
 
 

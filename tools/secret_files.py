@@ -40,7 +40,18 @@ async def holding_secrets(
     names = sorted({path for path in raw_paths if may_hold_secret(safe_text(path))})
     if not names:
         return frozenset()
-    argv = ("grep", "-l", "-z", "-a", "-E", "--all-match", "-e", _KIND, "-e", _DATA)
+    shas = tuple(commits)
+    kinds = await _holding(git, shas, names, "-e", _KIND)
+    if not kinds:
+        return kinds
+    # Only then for both: the second takes git four times as long, and hardly a file gets so far.
+    return await _holding(git, shas, sorted(kinds), "--all-match", "-e", _KIND, "-e", _DATA)
+
+
+async def _holding(
+    git: Git, commits: Sequence[str], names: Sequence[bytes], *patterns: str
+) -> frozenset[bytes]:
+    argv = ("grep", "-l", "-z", "-a", "-E", *patterns)
     output = await git.run_cut(*argv, *commits, "--", *names, ok_codes=(0, 1))
     if output.cut:
         return frozenset(names)

@@ -6,6 +6,7 @@ weights are data in ``tools.weights``; the candidates come from ``tools.candidat
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,8 +67,20 @@ async def rank_suspects(
     onset = incident.onset or now
     links = links_of(incident, asked, catalog)
     candidates = await gather(history, catalog, incident, links, onset, now, environment)
-    ranking = _Ranking(candidates, incident, asked, catalog, onset, points_by_sign(weights))
-    return ranking.result()
+    points = points_by_sign(weights)
+    # Words are counted in megabytes of changed lines: a stop must be heard meanwhile.
+    return await asyncio.to_thread(_ranked, candidates, incident, asked, catalog, onset, points)
+
+
+def _ranked(
+    candidates: Candidates,
+    incident: Incident,
+    asked: str,
+    catalog: Catalog,
+    onset: datetime,
+    points: Mapping[Sign, float],
+) -> SuspectsRanked:
+    return _Ranking(candidates, incident, asked, catalog, onset, points).result()
 
 
 class _Ranking:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Literal
 
 from tools.corpus import Found
 from tools.evidence import ChangeText
@@ -36,21 +37,21 @@ def told_lines(text: ChangeText | None, found: Sequence[Found]) -> tuple[ToldLin
     alone = (one for one in found if not one.term.beside)
     sought = [one for one in alone if text.changes(one.term)][:TERMS_SOUGHT]
     scored = [
-        (score, -at, line)
-        for at, line in enumerate(islice(_lines(text), LINES_READ))
+        (score, path, side, line)
+        for path, side, line in islice(_lines(text), LINES_READ)
         if (score := _score(line, sought)) > 0
     ]
-    scored.sort(key=lambda one: (-one[0], -one[1]))
+    scored.sort(key=lambda one: -one[0])
     shown: dict[str, ToldLine] = {}
-    for _, _, line in scored:
-        said = line.model_copy(update={"text": clean(line.text.replace("`", "'"), LONGEST)})
-        shown.setdefault(said.text, said)
+    for _, path, side, line in scored:
+        said = clean(line.replace("`", "'"), LONGEST)
+        shown.setdefault(said, ToldLine(path=path, side=side, text=said))
         if len(shown) == MOST:
             break
     return tuple(shown.values())
 
 
-def _lines(text: ChangeText) -> Iterator[ToldLine]:
+def _lines(text: ChangeText) -> Iterator[tuple[str, Literal["adds", "removes"], str]]:
     """Not those of settings: one alone does not show that it stands in a Secret (M19), and what
     changed in settings is said by key.
     """
@@ -59,10 +60,10 @@ def _lines(text: ChangeText) -> Iterator[ToldLine]:
             continue
         for line in diff.added_lines:
             if bare := _bare(line):
-                yield ToldLine(path=diff.change.path, side="adds", text=bare)
+                yield diff.change.path, "adds", bare
         for line in diff.removed_lines:
             if bare := _bare(line):
-                yield ToldLine(path=diff.change.path, side="removes", text=bare)
+                yield diff.change.path, "removes", bare
 
 
 def _bare(line: str) -> str:
@@ -70,11 +71,11 @@ def _bare(line: str) -> str:
     return bare if len(bare) <= LONGEST else ""
 
 
-def _score(line: ToldLine, sought: Sequence[Found]) -> float:
-    lower = line.text.lower()
+def _score(line: str, sought: Sequence[Found]) -> float:
+    lower = line.lower()
     inside = [one for one in sought if one.term.needle in lower]
     if not inside:
         return 0.0
-    stack = Haystack.of(line.text)
+    stack = Haystack.of(line)
     worth = sum(one.worth for one in inside if stack.count(one.term))
-    return worth * (_COMMENT_WORTH if _COMMENT.match(line.text) else 1.0)
+    return worth * (_COMMENT_WORTH if _COMMENT.match(line) else 1.0)

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 from tools.diffs import FileDiff
 from tools.evidence import change_text, share_undone
 from tools.records import FileChange, FileKind, FileStatus
@@ -57,3 +61,25 @@ def test_a_new_version_number_is_no_trace_of_a_revert() -> None:
     change = change_text([_diff("a.py", ("__version__ = '1.0'",), ("__version__ = '1.1'",))])
     back = change_text([_diff("a.py", ("__version__ = '1.1'",), ("__version__ = '1.0'",))])
     assert share_undone(change, back) == 0.0
+
+
+def test_the_names_of_a_huge_change_are_the_same_in_every_process() -> None:
+    program = """
+from tools.diffs import FileDiff
+from tools.evidence import change_text
+from tools.records import FileChange, FileKind, FileStatus
+lines = tuple(f"handle_number_{at}(request) " + "x " * 40 for at in range(9_000))
+change = FileChange(path="a.py", status=FileStatus.MODIFIED, kind=FileKind.CODE)
+print(sorted(change_text([FileDiff(change, "", (), lines, cut=False)]).names))
+"""
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+
+    assert len(told) == 1

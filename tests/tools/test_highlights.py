@@ -310,3 +310,17 @@ def test_settings_of_development_tools_count_little() -> None:
     (tooling,) = compare_texts("pyproject.toml", FileKind.DEPENDENCY, before, after)
     (plain,) = compare_texts("a.py", FileKind.CODE, "NAME = 1\n", "NAME = 2\n")
     assert tooling.weight(FileKind.DEPENDENCY) < plain.weight(FileKind.CODE)
+
+
+async def test_a_huge_rewrite_is_looked_into_as_far_on_every_machine(repo: Any) -> None:
+    def files(version: int) -> dict[str, str | bytes | None]:
+        return {
+            f"src/part{at}.py": f"LIMIT = {version}\n" + f"# {'word ' * 20}\n" * 3_800
+            for at in range(6)
+        }
+
+    base, head = repo.commit(files(1)), repo.commit(files(2))
+
+    found = await _highlights(repo, base, head)
+
+    assert (found.total, found.unread) == (4, 2)

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from tools.diffs import ChangedFile
@@ -29,7 +30,10 @@ _MOST_SHOWN: Final = 40
 _MOST_A_FILE: Final = 200
 _BLOB_LIMIT: Final = 1024 * 1024
 _ALL_BLOBS: Final = 12 * 1024 * 1024
+_CHARACTERS: Final = 3_000_000
+"""Of both versions together; half a second's work, and the same files on every machine."""
 _CPU_SECONDS: Final = 1.5
+"""For what is slower to read than files are."""
 _UNREAD_KINDS: Final = frozenset({FileKind.GENERATED, FileKind.TEST, FileKind.DOCS})
 _SETTINGS_KINDS: Final = frozenset({FileKind.CONFIG, FileKind.FLAG, FileKind.INFRASTRUCTURE})
 _CODE: Final = re.compile(
@@ -72,9 +76,9 @@ async def _look(git: Git, files: Sequence[ChangedFile], wanted: int) -> Highligh
     texts = await _read_texts(git, files)
     spent = 0.0  # of this one's own work: what it finds must not hang on how busy the machine is
     found: list[tuple[FileChange, Found]] = []
-    read = 0
+    read = characters = 0
     for file in files:
-        if spent > _CPU_SECONDS:
+        if spent > _CPU_SECONDS or characters > _CHARACTERS:
             break
         before, after = texts.get(file.before_blob or ""), texts.get(file.after_blob or "")
         if file.before_blob is None:
@@ -82,14 +86,25 @@ async def _look(git: Git, files: Sequence[ChangedFile], wanted: int) -> Highligh
         if before is None or after is None:
             continue
         read += 1
-        began = time.thread_time()
-        seen = compare_texts(file.change.path, file.change.kind, before, after)
-        found += [(file.change, one) for one, _ in zip(seen, range(_MOST_A_FILE), strict=False)]
-        spent += time.thread_time() - began
-        await asyncio.sleep(0)  # a stop must get through between two files
+        characters += len(before) + len(after)
+        # One call a file: a stop gets through meanwhile, and ends the work with the file.
+        seen, took = await asyncio.to_thread(_seen, file.change, before, after)
+        found += [(file.change, one) for one in seen]
+        spent += took
+    return await asyncio.to_thread(_weightiest, found, wanted - read)
+
+
+def _seen(change: FileChange, before: str, after: str) -> tuple[tuple[Found, ...], float]:
+    """What changed in one file, and the CPU seconds that it took to see."""
+    began = time.thread_time()
+    seen = tuple(islice(compare_texts(change.path, change.kind, before, after), _MOST_A_FILE))
+    return seen, time.thread_time() - began
+
+
+def _weightiest(found: Iterable[tuple[FileChange, Found]], unread: int) -> Highlights:
     ranked = sorted(_joined(_without_moves(found)), key=_by_weight)
     shown = dict.fromkeys(one.highlight(change.path) for change, one in ranked)
-    return Highlights(tuple(shown)[:_MOST_SHOWN], len(shown), wanted - read)
+    return Highlights(tuple(shown)[:_MOST_SHOWN], len(shown), unread)
 
 
 def compare_texts(path: str, kind: FileKind, before: str, after: str) -> Iterator[Found]:
@@ -179,7 +194,7 @@ async def _read_texts(git: Git, files: Sequence[ChangedFile]) -> Mapping[str, st
     if not chosen:
         return {}
     raw = await git.run("cat-file", "--batch", stdin="".join(f"{b}\n" for b in chosen).encode())
-    return dict(_blobs(raw))
+    return await asyncio.to_thread(lambda: dict(_blobs(raw)))
 
 
 def _blobs(raw: bytes) -> Iterator[tuple[str, str]]:

@@ -7,9 +7,10 @@ other version differs, because that is what takes time.
 from __future__ import annotations
 
 import ast
+import threading
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,6 +20,11 @@ from tools.highlights.trees import Tree
 _LIMIT: Final = 400_000  # characters; the parser reads about one to two million a second
 _TEXT: Final = 200
 _DEEPEST: Final = 6
+_LEAVES: Final = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del})
+_PARSING: Final = threading.Lock()
+"""One thread at a time: the filters of warnings belong to all of them, and so does the depth that the
+parser of Python 3.11 counts.
+"""
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -63,9 +69,7 @@ def read_modules(before: str, after: str) -> tuple[PythonModule, PythonModule] |
         return None
     old, new = PythonModule(before.split("\n")), PythonModule(after.split("\n"))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the style of other people's code
-            trees = ast.parse(before), ast.parse(after)
+        trees = _parsed(before), _parsed(after)
         for module, tree in zip((old, new), trees, strict=True):
             _Reader(module).body(tree.body, "")
         _detail(old, new)
@@ -75,9 +79,15 @@ def read_modules(before: str, after: str) -> tuple[PythonModule, PythonModule] |
     return old, new
 
 
+def _parsed(text: str) -> ast.Module:
+    with _PARSING, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the style of other people's code
+        return ast.parse(text)
+
+
 def requirements(text: str) -> dict[str, str]:
     """Find the requirements with a version among the strings of a setup.py that can be parsed."""
-    strings = (node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant))
+    strings = (node.value for node in ast.walk(_parsed(text)) if isinstance(node, ast.Constant))
     pairs = (requirement(s) for s in strings if isinstance(s, str) and len(s) < _TEXT)
     return {name: asked for name, asked in filter(None, pairs) if asked != "any"}
 
@@ -156,7 +166,7 @@ class _Reader:
 
     def _inside(self, top: ast.AST, function: str) -> None:
         """Note what a statement raises and which literals it passes on."""
-        for node in ast.walk(top):
+        for node in _calls_and_raises(top):
             if isinstance(node, ast.Raise) and node.exc is not None:
                 call = node.exc
                 kind = call.func if isinstance(call, ast.Call) else call
@@ -181,6 +191,20 @@ class _Reader:
         if reads and len(node.args) == 2 and all(_is_literal(argument) for argument in node.args):
             key = f"{callee}({_text(node.args[0])})"
             self.module.arguments[key].append(_text(node.args[1]))
+
+
+def _calls_and_raises(top: ast.AST) -> Iterator[ast.AST]:
+    """Those that ``ast.walk`` finds, in its order, without a visit to what holds neither."""
+    waiting = [top]
+    for node in waiting:  # it grows meanwhile
+        if isinstance(node, ast.Call | ast.Raise):
+            yield node
+        for name in node._fields:
+            value = getattr(node, name, None)
+            items = value if isinstance(value, list) else (value,)
+            waiting += [
+                one for one in items if isinstance(one, ast.AST) and type(one) not in _LEAVES
+            ]
 
 
 def _is_overload(node: _Function) -> bool:

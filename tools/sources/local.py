@@ -34,7 +34,7 @@ NOTED_LINES = 3
 """So many broken lines are named one by one; the rest are counted."""
 LONGEST_LINE = 1_000_000
 """Bytes. A longer line is no record but an accident."""
-SLICE_LINES = 2_000
+SLICE_LINES = 500
 NAME_KEPT, PERSON_KEPT, PROSE_KEPT = 300, 60, 4_000
 """Characters of a name, of who did it, and of a summary, that are kept. All text enters as one
 harmless line.
