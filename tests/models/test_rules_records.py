@@ -98,6 +98,9 @@ async def test_a_rollback_of_another_deploy_is_judged_by_its_own_diff(shop: Shop
     )
     assert "payments" not in said(answer)
     assert "The version before it is checkout deploy 2 (v2)" in said(answer)
+    assert answer.unknowns == (
+        "whether that would help: checkout deploy 9 (v9) is not known to have caused anything",
+    )
 
 
 @pytest.mark.parametrize("question", ["can I roll back checkout?", "rollback checkout"])
