@@ -11,26 +11,35 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from bot.loop.facts import Fact, FactKind, facts_in
+from bot.loop.grounds import ANCHORS, NEGATIVE, Grounds, Sight
 from bot.loop.guard import guarded
-from bot.loop.rows import Row, Rows, holds, names_of
-from bot.loop.scratchpad import Observation, Scratchpad
+from bot.loop.people import with_names_quoted
+from bot.loop.rows import names_of
+from bot.loop.scratchpad import Observation
 from tools.base import Status
-from tools.records import Confidence, Deploy, DeploysFound, DiffShown, Observed, SuspectsRanked
+from tools.records import (
+    Confidence,
+    Deploy,
+    DeploysFound,
+    DiffShown,
+    Observed,
+    SuspectsRanked,
+)
 
 _SAID = re.compile(r"“[^“”]*”|\"[^\"\n]*\"|`[^`\n]*`")
-_NEGATIVE = guarded(
-    "no|ne|without|cannot|isnt|dont|didnt|n't|n’t",
-    r"\b(?:no|not|none|never|neither|nor|nothing|without|cannot|isnt|dont|didnt)\b|n['’]t\b",
-)
 _ONLY = re.compile(r"^\W*no\W+only\b", re.IGNORECASE)
 """``No: only deploy 12``: that there was no other, which a whole list of one shows."""
 _CAUSAL = guarded(
-    r"caus|culprit|brok|responsible|blame|due|triggered|led|introduced|took|brought|behind",
-    r"\b(?:caus\w+|root cause|culprit|broke|broken by|responsible for|to blame|blame for|because of"
-    r"|due to|triggered|led to|introduced by|brought down|took down|is behind|was behind)\b",
+    r"caus|culprit|brok|responsible|blame|due|triggered|led|introduced|took|brought|behind|explains"
+    r"|stem|originat|result|why|reason",
+    r"\b(?:caus\w+|root cause|culprit|broke|broken by|responsible|to blame|blame for|because"
+    r"|due to|triggered|led to|introduced by|(?:brought|took)(?: \S+)? down|is behind|was behind"
+    r"|explains|stem\w* from|originat\w+ (?:in|from|with)|result(?:ed|ing) in|(?:is|was) why"
+    r"|the reason)\b",
 )
 _SUBJECT_AFTER = re.compile(
-    r"\b(?:(?:caused|triggered|broken|introduced|explained)\s+by|because of|due to"
+    r"\b(?:(?:caused|triggered|broken|introduced|explained)\s+by|because(?: of)?|due to"
+    r"|stem\w* from|originat\w+ (?:in|from|with)|the reason (?:is|was)"
     r"|(?:root )?cause\w*(?: of [^,;]{0,200}?)?\s{0,9}(?:is|was|:)|culprit\s*(?:is|was|:))",
     re.IGNORECASE,
 )
@@ -43,6 +52,20 @@ _WEAK = guarded(
     r"may|might|could|possib|perhaps|candidate|runner|unclear|less",
     r"\b(?:may|might|could|possibl[ey]|perhaps|candidates?|runner-up|unclear|less likely)\b",
 )
+_BECAUSE = re.compile(r"\bbecause\b(?! of\b)", re.IGNORECASE)
+_RANKED = guarded(
+    "likely|suspect|rank|ruled|confidence|candidate",
+    r"\b(?:(?:less |un)likely|suspects?|rank\w*|ruled out|confidence|candidates?)\b",
+)
+"""Words of a ranking: the ``because`` after them gives its reason, and not what broke."""
+_TELLING = re.compile(r"[a-z]{4,}")
+_REFERS_BACK = re.compile(
+    r"(?:\W|(?:it|its|this|that|these|they|which|the|one|and|so|first|same|new|latest|deploy(?:ment)?"
+    r"|release|rollout|change|commit|suspect|most|more|less|very|likely|likeliest|probably|possibly"
+    r"|perhaps|may|might|could|must|has|have|had|is|was|were|be|been|what)\b)*",
+    re.IGNORECASE,
+)
+"""A subject that names nothing itself: it is the deploy that was spoken of before."""
 _BREAKS = re.compile(
     r"[;•\n,.\s](?:(?<=[;•\n])\s*|(?<=[,.])\s+|(?<=\s)(?<!\s\s)\s*+(?:(?:[–—]|and|but|while|whereas)\s+"
     r"|(?=(?:against|compared (?:with|to)|over|since|than|instead of)\s)))"
@@ -51,21 +74,8 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _ASIDE = re.compile(
     r"^(?:against|compared (?:with|to)|over|since|than|instead of)\b", re.IGNORECASE
 )
-_ANCHORS = frozenset({FactKind.DEPLOY, FactKind.NUMBER, FactKind.VERSION, FactKind.SHA})
-
-
-class Grounds:
-    """The rows of each citable observation, made when first asked for."""
-
-    def __init__(self, pad: Scratchpad) -> None:
-        self.pad = pad
-        self.catalog: Mapping[str, str] = pad.question.catalog
-        self._made: dict[str, Rows] = {}
-
-    def rows(self, observation: Observation) -> Rows:
-        if observation.id not in self._made:
-            self._made[observation.id] = Rows(observation.result, self.catalog)
-        return self._made[observation.id]
+_MOST_FACTS = 40
+"""Different facts of one chunk: each is looked for by itself. A list of twenty deploys has fewer."""
 
 
 def claim_problems(text: str, evidence: Sequence[str], grounds: Grounds) -> list[str]:
@@ -80,26 +90,9 @@ def claim_problems(text: str, evidence: Sequence[str], grounds: Grounds) -> list
     if not evidence:
         return ["it cites no observation"]
     cited = [pad.evidence[e] for e in evidence]
-    text = _with_names_quoted(text, cited, grounds)
+    people = {name for one in cited for name in grounds.rows(one).people}
+    text = with_names_quoted(text, people)
     return [*_chunk_problems(text, cited, grounds), *causal_problems(text, cited, grounds.catalog)]
-
-
-def _with_names_quoted(text: str, cited: Sequence[Observation], grounds: Grounds) -> str:
-    """The claim with the names of people as quotations, where they hold what reads as facts: one
-    who deploys may be called by a URL, or by a number, and says nothing more by that.
-    """
-    people = {name for observation in cited for name in grounds.rows(observation).people}
-    for name in sorted((one for one in people if len(one) > 1), key=len, reverse=True):
-        if name not in text or not _reads_as_more(name, grounds.catalog):
-            continue
-        for before, after in (("by ", ""), ("(", ")")):
-            text = text.replace(f"{before}{name}{after}", f"{before}“{name}”{after}")
-    return text
-
-
-def _reads_as_more(name: str, catalog: Mapping[str, str]) -> bool:
-    shapes = (_NEGATIVE, _CAUSAL, _BREAKS)
-    return bool(facts_in(name, catalog)) or any(shape.search(name) for shape in shapes)
 
 
 def chunks(text: str) -> Iterator[tuple[str, bool]]:
@@ -130,10 +123,14 @@ def _chunk_problems(text: str, cited: Sequence[Observation], grounds: Grounds) -
             facts = (*facts, *file)
         else:
             file = files if len(files) == 1 else ()
+        if len({(fact.kind, fact.value) for fact in facts}) > _MOST_FACTS:
+            problems.append(f"{chunk.strip()[:60]!r} says too much at once: make it several claims")
+            continue
+        grounds.reading.begin_chunk()
         quotations = not _CAUSAL.search(chunk)
-        sight = _Sight(cited, grounds, quotations=quotations)
+        sight = grounds.sight(cited, quotations=quotations)
         named = sight.deploys_in(facts)
-        if _NEGATIVE.search(_SAID.sub(" ", chunk)):
+        if NEGATIVE.search(_SAID.sub(" ", chunk)):
             if not _denied(chunk, facts, cited, sight):
                 problems.append(f"nothing in {ids} shows that {chunk.strip()!r}")
         elif not sight.together(facts, named or about):
@@ -143,7 +140,7 @@ def _chunk_problems(text: str, cited: Sequence[Observation], grounds: Grounds) -
     return problems
 
 
-def _missing(facts: Sequence[Fact], sight: _Sight, ids: str) -> list[str]:
+def _missing(facts: Sequence[Fact], sight: Sight, ids: str) -> list[str]:
     """Which facts stand nowhere; or, if each stands somewhere, that they do not belong together."""
     absent = [f for f in facts if not sight.together([f], set())]
     if absent:
@@ -152,57 +149,7 @@ def _missing(facts: Sequence[Fact], sight: _Sight, ids: str) -> list[str]:
     return [f"{said}: these do not belong together in {ids}"]
 
 
-class _Sight:
-    """What the cited observations show, seen from one chunk."""
-
-    def __init__(self, cited: Sequence[Observation], grounds: Grounds, *, quotations: bool) -> None:
-        self._quotations = quotations
-        self._sources = [
-            grounds.rows(o)
-            for o in cited
-            if o.result.status is Status.OK or o.result.value is not None
-        ]
-        self._rows = [row for source in self._sources for row in source.all]
-        self._common = [source.root for source in self._sources if not source.root.deploys]
-
-    def deploys_in(self, facts: Sequence[Fact]) -> set[str]:
-        """The deploys that these facts name, by any of their names."""
-        known: set[str] = set().union(*(row.deploys for row in self._rows))
-        named = {f.value for f in facts if f.kind in _ANCHORS and f.value in known}
-        for fact in facts:
-            if fact.kind is FactKind.SHA:
-                named |= {name for name in known if name.startswith(fact.value)}
-        return named
-
-    def together(self, facts: Sequence[Fact], about: set[str]) -> bool:
-        """Whether one row, with what encloses it and what is known of its deploy, holds them all."""
-        if not facts:
-            return True
-        if any(self._covers(row, facts, about) for row in self._rows):
-            return True
-        lines = (line for source in self._sources for line in source.lines_for(facts))
-        return any(self._covers(line, facts, about) for line in lines)
-
-    def _covers(self, row: Row, facts: Sequence[Fact], about: set[str]) -> bool:
-        chain = list(row.chain())
-        deploys = set().union(*(one.deploys for one in chain))
-        if about and deploys and not deploys & about:
-            return False
-        seen = [*chain, *self._common]
-        if deploys:
-            seen += [r for r in self._rows if r.deploys & deploys]
-        return all(holds(seen, fact, quotations=self._quotations) for fact in facts)
-
-    def denying(self, facts: Sequence[Fact]) -> bool:
-        """Whether a tool's own sentence holds these facts and says no."""
-        return any(
-            _NEGATIVE.search(words) and all(holds([row], f, quotations=False) for f in facts)
-            for row in self._rows
-            for words in row.words
-        )
-
-
-def _denied(chunk: str, facts: Sequence[Fact], cited: Sequence[Observation], sight: _Sight) -> bool:
+def _denied(chunk: str, facts: Sequence[Fact], cited: Sequence[Observation], sight: Sight) -> bool:
     """Whether something cited establishes the denial: an empty search for it, a ranking that found
     nothing or put something else first, or a tool's own words.
     """
@@ -230,7 +177,7 @@ def _denied(chunk: str, facts: Sequence[Fact], cited: Sequence[Observation], sig
 def _named_deploys(facts: Sequence[Fact]) -> set[str]:
     """What names a deploy here: its number where one is given (versions can be shared), else all."""
     numbers = {fact.value for fact in facts if fact.kind is FactKind.DEPLOY}
-    kinds = _ANCHORS | {FactKind.SERVICE}
+    kinds = ANCHORS | {FactKind.SERVICE}
     return numbers or {fact.value for fact in facts if fact.kind in kinds}
 
 
@@ -260,9 +207,9 @@ def causal_problems(
     text: str, cited: Sequence[Observation], catalog: Mapping[str, str]
 ) -> list[str]:
     """A cause needs a ranking, its confidence, and its first suspect."""
-    bare = _SAID.sub(" ", text)
-    causal = _CAUSAL.search(bare)
-    if causal is None or _NEGATIVE.search(bare):
+    bare = _unsaid(text)
+    pieces = [piece for piece in (text, *_clauses(text)) if _names_cause(piece)]
+    if not pieces:
         return []
     rankings = [o.result.value for o in cited if isinstance(o.result.value, SuspectsRanked)]
     if not rankings:
@@ -272,23 +219,83 @@ def causal_problems(
         return ["the tool says that no deploy explains it: a cause cannot be named"]
     if ranked.confidence is not Confidence.HIGH and not _HEDGED.search(bare):
         return [f"the tool's confidence is {ranked.confidence.value}: say 'most likely'"]
-    after = _SUBJECT_AFTER.search(bare)
-    subject = bare[after.end() :] if after else bare[: causal.start()]
-    allowed = ranked.suspects if _WEAK.search(bare) else ranked.suspects[:1]
-    return _wrong_subject(facts_in(subject, catalog), [s.deploy for s in allowed])
+    deploys = [s.deploy for s in (ranked.suspects if _WEAK.search(bare) else ranked.suspects[:1])]
+    changed = _changed_words(cited, deploys)
+    problems = (_wrong_subject(_subject(piece), catalog, deploys, changed) for piece in pieces)
+    return next(filter(None, problems), [])
 
 
-def _wrong_subject(facts: Sequence[Fact], allowed: Sequence[Deploy]) -> list[str]:
+def _unsaid(text: str) -> str:
+    """The text with blanks for what it quotes, so that places in it stay the same."""
+    return _SAID.sub(lambda m: " " * len(m[0]), text)
+
+
+def _clauses(text: str) -> Iterator[str]:
+    """The chunks of a claim; those that "and" joins are one, since one verb may serve both."""
+    clause = ""
+    for chunk, joined in chunks(text):
+        if not joined:
+            yield clause
+            clause = ""
+        clause = f"{clause} and {chunk}" if joined else chunk
+    yield clause
+
+
+def _names_cause(piece: str) -> bool:
+    bare = _unsaid(_without_reason(piece))
+    return bool(_CAUSAL.search(bare)) and not NEGATIVE.search(bare)
+
+
+def _without_reason(piece: str) -> str:
+    """What is said of a ranking, or of a cause, without the reason that is given for saying so."""
+    bare = _unsaid(piece)
+    because = _BECAUSE.search(bare)
+    if because is None:
+        return piece
+    said = bare[: because.start()]
+    return piece[: because.start()] if _CAUSAL.search(said) or _RANKED.search(said) else piece
+
+
+def _subject(piece: str) -> str:
+    """What a piece that names a cause blames."""
+    piece = _without_reason(piece)
+    bare = _unsaid(piece)
+    if after := _SUBJECT_AFTER.search(bare):
+        return piece[after.end() :]
+    causal = _CAUSAL.search(bare)
+    return piece[: causal.start()] if causal else ""
+
+
+def _changed_words(cited: Sequence[Observation], deploys: Sequence[Deploy]) -> set[str]:
+    """The words of the settings that cited diffs of these deploys show as changed."""
+    ids = {deploy.id for deploy in deploys}
+    diffs = (o.result.value for o in cited if isinstance(o.result.value, DiffShown))
+    settings = (h for diff in diffs if diff.deploy.id in ids for h in diff.highlights)
+    return {word for h in settings for word in _TELLING.findall(h.key.lower())}
+
+
+def _wrong_subject(
+    subject: str, catalog: Mapping[str, str], allowed: Sequence[Deploy], changed: set[str]
+) -> list[str]:
+    facts = facts_in(subject, catalog)
     names = {name for deploy in allowed for name in names_of(deploy)}
     services = {deploy.service for deploy in allowed}
-    deploys = [f for f in facts if f.kind in _ANCHORS]
     blamed = [f for f in facts if f.kind is FactKind.SERVICE]
-    wrong = [f for f in deploys if f.kind is FactKind.DEPLOY and f.value not in names]
+    wrong = [f for f in facts if f.kind is FactKind.DEPLOY and f.value not in names]
     if not wrong and blamed and not any(f.value in services for f in blamed):
         wrong = blamed
-    if not wrong:
+    first = f"that is {allowed[0].service} {allowed[0].label}"
+    if wrong:
+        return [f"{wrong[0].said!r} is not the tool's first suspect: {first}"]
+    if any(_is_one_of(fact, names | services) for fact in facts) or _REFERS_BACK.fullmatch(subject):
         return []
-    first = allowed[0]
-    return [
-        f"{wrong[0].said!r} is not the tool's first suspect: that is {first.service} {first.label}"
-    ]
+    if changed.intersection(_TELLING.findall(subject.lower())):
+        return []
+    return [f"what it blames is not the tool's first suspect: {first}"]
+
+
+def _is_one_of(fact: Fact, names: set[str]) -> bool:
+    """Whether a fact names one of these, or is a piece of a change that stands in the evidence."""
+    if fact.kind is FactKind.SHA:
+        return any(name.startswith(fact.value) for name in names)
+    return fact.value in names or fact.kind in {FactKind.CODE, FactKind.PATH}

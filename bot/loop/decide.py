@@ -171,7 +171,7 @@ def _plan(
 
 def _beside(plan: Plan, before: list[Plan], turn: Turn, *, last: bool) -> Plan:
     """What becomes of a plan among the turn's other calls: no call runs twice, a write runs alone,
-    and an answer waits until the reads beside it have been seen.
+    and an answer waits until the reads beside it have been seen. Of several answers the first counts.
     """
     if last and not isinstance(plan, Check | Refuse):
         return _refuse(plan, "Only `answer` counts on the last step. This call was not run.")
@@ -182,7 +182,7 @@ def _beside(plan: Plan, before: list[Plan], turn: Turn, *, last: bool) -> Plan:
     if len(turn.calls) == 1:
         return replace(plan, reason=turn.text.strip()) if isinstance(plan, Propose) else plan
     match plan:
-        case Check() if not last:
+        case Check() if not last and any(call.name != ANSWER for call in turn.calls):
             return _refuse(
                 plan,
                 "`answer` came together with other calls, before their results were seen. "

@@ -47,7 +47,7 @@ class Fact(NamedTuple):
 
 # A pattern begins with its first character wherever one is known, and looks back over it for what
 # may not stand before: so a search leaps from digit to digit, and tries no other place.
-_URL = re.compile(r"https?://[^\s<>\"'`)\]]+")
+_URL = re.compile(r"(?:[hH](?i:ttps?)://|[fF](?i:tp)://|[wW](?<!\w.)(?i:ww)\.)[^\s<>\"'`)\]]+")
 _ISO = re.compile(
     r"(\d(?<!\w.)\d{3}-\d{2}-\d{2})[T ](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?"
     r"\s?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?",
@@ -79,8 +79,9 @@ _FILE_ENDING = re.compile(
     r"|c|h|cpp|kt|cs|php|html)"
 )
 _PATH = re.compile(
-    r"(?<![\w@:/])(?<![\w.@+-][.@+-])(?=[\w.@+-]++/)(?:(?:[\w.@+-]++/)+[\w@+-]*(?:\.[\w@+-]+)+|(?:[\w.@+-]++/){2,}[\w@+-]+)"
-    rf"|(?<![\w@/.])(?<![\w-]-)[\w-]++(?:\.[\w-]+)*{_FILE_ENDING.pattern}\b"
+    r"(?<![\w@/])(?:(?<!:)(?<![\w.@+-][.@+-])(?=[\w.@+-]++/)"
+    r"(?:(?:[\w.@+-]++/)+[\w@+-]*(?:\.[\w@+-]+)+|(?:[\w.@+-]++/){2,}[\w@+-]+)"
+    rf"|(?<!\.)(?<![\w-]-)[\w-]++(?:\.[\w-]+)*{_FILE_ENDING.pattern}\b)"
 )
 _NAMED_SHA = re.compile(r"\b(?:commit|sha|revision)\s+([0-9a-f]{7,40})\b", re.IGNORECASE)
 _COUNTED = re.compile(
@@ -99,11 +100,11 @@ _NO_NAMES = (
     r"|runner-up|likely|one|two|all|both|any|named|commit|which|when|while|since|python|node)(?![\w-]))"
 )
 _NAMED = re.compile(
-    r"(?<![\w-])(?=[a-z][\w-]++\s++(?:(?:deploy|release)\s+#?\d|depends\s+on\b"
+    r"(?<![\w-])(?:(?=[a-z][\w-]++\s++(?:(?:deploy|release)\s+#?\d|depends\s+on\b"
     r"|v?\d+\.\d+(?:\.\d+)?\b(?!\s?(?:%|ms|s|min|h)\b)))"
     rf"{_NO_NAMES}(?P<before>[a-z][\w-]+)\s+"
-    rf"|\b(?:deploy|release)\s+#?\d+\s+\({_NO_NAMES}(?P<inside>[a-z][\w-]+)(?=[,)])"
-    rf"|\bdepends\s+on\s+{_NO_NAMES}(?P<used>[a-z][\w-]+)",
+    rf"|(?:deploy|release)\s+#?\d+\s+\({_NO_NAMES}(?P<inside>[a-z][\w-]+)(?=[,)])"
+    rf"|depends\s+on\s+{_NO_NAMES}(?P<used>[a-z][\w-]+))",
     re.IGNORECASE,
 )
 """What stands before a deploy, a version or "depends on" is a name, whether or not it is known. The
@@ -111,12 +112,17 @@ words that are none are looked at last: it is the dearest look.
 """
 _PERCENT = re.compile(r"(\d(?<![\w.].)\d*(?:\.\d+)?)\s?%")
 _NUMBER = re.compile(r"(\d(?<![\w.].)(?:\d{0,2}(?:,\d{3})+|\d*(?:\.\d+)?))(?![\w%]|\.\d)")
+_AMOUNT = re.compile(
+    r"(\d(?<![\w.].)(?<!\d,.)\d*+(?:[.,]\d++)*+)(?:([kKMGT]i?[bB]?|[x×])|\s([kKMGT]i?[bB]))(?![\w%])"
+)
+"""A number with its unit grown on: ``10k``, ``512MB``, ``3x``."""
 _CODE = re.compile(r"`([^`\n]+)`")
 _QUOTE = re.compile(r"“([^“”]{2,})”|\"([^\"\n]{2,})\"")
 _PERSON = re.compile(
     r"\bby\s+(?!(?:default|design|hand|then|now|far|itself|deploy|the|a|an)\b)"
     r"(@?[A-Z][\w'’-]*(?:\s[A-Z][\w'’-]*){0,3}|@?[a-z]\w*[.-][\w.-]*\w|@\w+"
     r"|(?<=deployed by )\w+|(?<=shipped by )\w+|(?<=released by )\w+|(?<=authored by )\w+)"
+    r"|(@(?<![\w.@/].)[A-Za-z](?:[\w.-]*\w)?)(?![\w/])"
 )
 
 
@@ -131,7 +137,17 @@ def _compound_value(match: re.Match[str]) -> str:
 
 
 def _number_value(match: re.Match[str]) -> str:
-    return f"{float(match[1].replace(',', '')):.12g}"
+    """Whole numbers to the last digit: an id or a time in milliseconds is another one nearby."""
+    digits = match[1].replace(",", "")
+    return f"{float(digits):.12g}" if "." in digits else digits.lstrip("0") or "0"
+
+
+def _amount_value(match: re.Match[str]) -> str:
+    return f"{match[1]}{match[2] or match[3]}".lower()
+
+
+def _person_value(match: re.Match[str]) -> str:
+    return (match[1] or match[2]).lower()
 
 
 def folded(text: str) -> str:
@@ -260,11 +276,11 @@ _COMMITTING = frozenset({"commit", "sha", "revision"})
 _EVERY = _Shapes(
     quoted=(
         _Shape(frozenset('“"'), _QUOTE, FactKind.QUOTE, lambda m: folded(m[1] or m[2])),
-        _Shape(_COLON, _URL, FactKind.URL, lambda m: m[0].rstrip(".,;:")),
+        _Shape(frozenset({":", "www."}), _URL, FactKind.URL, lambda m: m[0].rstrip(".,;:")),
     ),
     people=(
         _Shape(_DASH, _INCIDENT, FactKind.INCIDENT, lambda m: m[0].lower()),
-        _Shape(frozenset({"by"}), _PERSON, FactKind.PERSON, lambda m: m[1].lower()),
+        _Shape(frozenset({"by", "@"}), _PERSON, FactKind.PERSON, _person_value),
     ),
     measures=(
         _Shape(_COMMITTING, _NAMED_SHA, FactKind.SHA, lambda m: m[1].lower()),
@@ -276,6 +292,7 @@ _EVERY = _Shapes(
         _Shape(_FILING, _PATH, FactKind.PATH, lambda m: m[0]),
     ),
     numbers=(
+        _Shape(_NUMBERED, _AMOUNT, FactKind.NUMBER, _amount_value),
         _Shape(_COUNTING, _COUNTED, FactKind.COUNT, _count_value),
         _Shape(_NUMBERED, _SHA, FactKind.SHA, lambda m: m[0].lower()),
         _Shape(_DEPLOYING, _DEPLOY, FactKind.DEPLOY, lambda m: m[1]),

@@ -11,12 +11,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.loop.claims import Grounds, claim_problems
+from bot.loop.claims import claim_problems
+from bot.loop.grounds import Grounds
 from bot.loop.outcome import Answer, AnswerArguments, Cited, Claim
 from bot.loop.question import Part, PartKind
+from bot.loop.rows import names_of
 from bot.loop.scratchpad import Observation, Scratchpad
 from tools.records import (
     Confidence,
+    Deploy,
     DeploysFound,
     DiffShown,
     IncidentsFound,
@@ -28,6 +31,14 @@ NOTHING = "I found nothing that answers this."
 """The headline of an answer without claims, by code: prose that nothing backs reaches nobody."""
 
 SHORTEST_SHA = 7
+_WORD = re.compile(r"[\w.-]{3,}")
+_ENDING = re.compile(r"(?<=[a-z]{4})(?:e?[ds]|e)$")
+_IN_ANY_QUESTION = frozenset(
+    {"what", "which", "who", "when", "why", "how", "the", "that", "this", "and", "was", "were"}
+    | {"did", "does", "has", "have", "had", "are", "for", "with", "from"}
+    | {"deploy", "releas", "servic", "incident"}
+)
+"""Words that tell no part of a question from another."""
 _CAUSE_NAMED = re.compile(r"\b(?:caus\w+|culprit|suspect|broke|behind|blame)\b", re.IGNORECASE)
 
 
@@ -90,10 +101,9 @@ def _answers(observation: Observation, part: Part) -> bool:
             return True
         case ((PartKind.CHANGES | PartKind.ROLLBACK), DiffShown(deploy=deploy)):
             asked = part.deploy.asked if part.deploy else None
-            names = {deploy.label, deploy.ref, deploy.id, str(deploy.number)}
             if asked is None:
                 return part.kind is PartKind.CHANGES
-            return asked in names or is_sha_of(asked, deploy.sha)
+            return _goes_by(asked, deploy, observation)
         case PartKind.CHANGES, DeploysFound(asked_deploy=asked):
             return part.deploy is not None and asked == part.deploy.asked
         case PartKind.CHANGES, SuspectsRanked(confidence=confidence):
@@ -132,6 +142,15 @@ def _answers(observation: Observation, part: Part) -> bool:
             return False
 
 
+def _goes_by(asked: str, deploy: Deploy, observation: Observation) -> bool:
+    """Whether the question's name is one of the deploy's, or the one that the tool found it by."""
+    name = asked.lower()
+    given = {str(value).lower() for value in observation.arguments.values()}
+    return (
+        name.removeprefix("v") in names_of(deploy) or is_sha_of(name, deploy.sha) or name in given
+    )
+
+
 def is_sha_of(asked: str, sha: str | None) -> bool:
     """Whether a name is the beginning of a commit id: a short number never is."""
     return len(asked) >= SHORTEST_SHA and bool(sha) and str(sha).startswith(asked.lower())
@@ -139,8 +158,13 @@ def is_sha_of(asked: str, sha: str | None) -> bool:
 
 def _names(unknown: str, part: Part) -> bool:
     """Whether a line of unknowns speaks of this part: they share a telling word."""
-    words = set(re.findall(r"[\w.-]{3,}", part.words.lower())) - {"what", "the", "that", "and"}
-    return bool(words & set(re.findall(r"[\w.-]{3,}", unknown.lower())))
+    words = _words(part.words)
+    return bool((words - _IN_ANY_QUESTION or words) & _words(unknown))
+
+
+def _words(text: str) -> set[str]:
+    """The words without their endings: what "caused" it is "the cause"."""
+    return {_ENDING.sub("", word.strip(".-")) for word in _WORD.findall(text.lower())}
 
 
 def _answer(arguments: AnswerArguments, claims: Sequence[Claim], pad: Scratchpad) -> Answer:
@@ -200,7 +224,6 @@ def _salvage(
     mended = arguments.model_copy(
         update={
             "headline": arguments.headline if keep_headline else held[0].text,
-            "claims": tuple(held),
             "unknowns": tuple(dict.fromkeys([*arguments.unknowns, *listed])),
         }
     )

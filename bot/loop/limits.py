@@ -87,6 +87,7 @@ class Tally:
     tool_errors: int = 0
     repeated_turns: int = 0
     refusals_in_a_row: int = 0
+    refused_again: int = 0
     cycle: bool = False
     silent_turns: int = 0
     truncated_turns: int = 0
@@ -109,7 +110,10 @@ STOP_RULES: tuple[StopRule, ...] = (
     StopRule(StopReason.ERROR_BUDGET, lambda t, x: t.tool_errors >= x.tool_errors),
     StopRule(StopReason.CYCLE, lambda t, _: t.cycle),
     StopRule(StopReason.REPEATED_CALL, lambda t, x: t.repeated_turns >= x.repeated_turns),
-    StopRule(StopReason.IGNORED_REFUSALS, lambda t, x: t.refusals_in_a_row >= x.ignored_refusals),
+    StopRule(
+        StopReason.IGNORED_REFUSALS,
+        lambda t, x: max(t.refusals_in_a_row, t.refused_again) >= x.ignored_refusals,
+    ),
     StopRule(StopReason.TOKEN_BUDGET, lambda t, x: t.tokens >= x.run_tokens),
 )
 """Asked in this order after every turn. Four reasons are not counted and stand where they arise:

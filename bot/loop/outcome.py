@@ -142,7 +142,7 @@ def plain(reason: StopReason) -> str:
         case StopReason.SILENT_FINISH:
             return "The language model stopped without handing in an answer."
         case StopReason.UNGROUNDED:
-            return "No answer could be backed by what the tools returned."
+            return "What was written could not be backed by what the tools returned."
         case StopReason.ERROR_BUDGET:
             return "Too many tool calls failed."
         case StopReason.REPEATED_CALL:

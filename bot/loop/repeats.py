@@ -19,7 +19,11 @@ def canonical(
 ) -> str:
     """One string for every spelling of one call."""
     values = arguments.model_dump(mode="json")
-    folded = {key: _fold(values[key], lower=key in case_insensitive) for key in sorted(values)}
+    folded = {
+        key: _fold(values[key], lower=key in case_insensitive)
+        for key in sorted(values)
+        if values[key] not in (None, "")  # a field left open and one left blank ask the same
+    }
     return f"{tool} {folded}"
 
 

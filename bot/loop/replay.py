@@ -123,11 +123,11 @@ async def fork(
     events = await journal.read()
     started = next((event for event in events if isinstance(event, RunStarted)), None)
     reached = max((event.step for event in events if isinstance(event, ModelCalled)), default=0)
-    if started is None or not 1 <= step <= min(reached, limits.max_steps):
-        raise ValueError(
-            f"the run cannot be forked at step {step}: choose one from 1 to "
-            f"{min(reached, limits.max_steps)}"
-        )
+    most = min(reached, limits.max_steps)
+    if started is None or not most:
+        raise ValueError("the run cannot be forked: it never asked its model")
+    if not 1 <= step <= most:
+        raise ValueError(f"the run cannot be forked at step {step}: choose one from 1 to {most}")
     kept = [event for event in events if _is_before(event, step)]
     blobs = {digest: await journal.blob(digest) for event in kept for digest in _named(event)}
     start = started.model_copy(update={"model": model.name, "limits": limits})

@@ -9,9 +9,11 @@ are kept apart. Pure; knows no claim.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import islice
 
 from pydantic import BaseModel
 
@@ -34,8 +36,23 @@ _RESPELLED = frozenset(
     {FactKind.TIME, FactKind.DATE, FactKind.DURATION, FactKind.NUMBER, FactKind.COUNT}
 )
 """Kinds whose values a text may spell with other characters than a claim."""
+_BY_VALUE = frozenset(
+    {FactKind.SHA, FactKind.VERSION, FactKind.PERSON, FactKind.DEPLOY, FactKind.INCIDENT}
+)
+"""Kinds that a claim introduces with a word of its own: ``commit 3f2a9bc``, ``by maya``, ``v2.3``."""
 _WORD = re.compile(r"\w+")
 _MOST_LINES = 200
+"""Lines of one text that are looked at for one word."""
+_MOST_TRIES = 2_000
+"""Places where words begin in a text that are tried for a word's end: in ``aaaa`` each is one."""
+LINES_A_CHUNK = 4_000
+"""Lines looked at for one chunk of a claim: every line that could hold it, in ten results."""
+LINES_AN_ANSWER = 20_000
+ROWS_AN_ANSWER = 200_000
+READ_AN_ANSWER = 200_000
+"""Lines and typed rows looked at, and characters read for facts, for one whole answer: what ordinary
+answers never need. A hostile one stops after a fraction of a second; what is left is not found.
+"""
 _WHOLE_TEXT = 400_000
 """Characters of a text that are searched for facts which no typed row holds."""
 
@@ -94,28 +111,81 @@ def _texts(row: Row, fact: Fact, *, quotations: bool) -> list[str]:
 
 def _has_words(text: str, needle: str) -> bool:
     """Whether the words stand in the text with nothing growing on at either end."""
-    at = text.find(needle)
-    while at >= 0:
+    at = -1
+    for _ in range(_MOST_TRIES):
+        at = text.find(needle, at + 1)
+        if at < 0:
+            return False
         end = at + len(needle)
         before = at == 0 or not (_wordy(text[at - 1]) and _wordy(needle[0]))
         after = end == len(text) or not (_wordy(text[end]) and _wordy(needle[-1]))
         if before and after:
             return True
-        at = text.find(needle, at + 1)
     return False
+
+
+def _looked_for(fact: Fact) -> list[str]:
+    """What each line that holds the fact has in it, in lower case: one piece at most."""
+    if fact.kind in _BY_VALUE:
+        return [fact.value.lower().lstrip("@")]
+    return _WORD.findall(fact.said.lower())[:1]
 
 
 def _wordy(char: str) -> bool:
     return char.isalnum() or char == "_"
 
 
+class Reading:
+    """What may still be looked at, for a chunk and for an answer: one for all the rows of a check."""
+
+    def __init__(self) -> None:
+        self._chunk = LINES_A_CHUNK
+        self._lines = LINES_AN_ANSWER
+        self._rows = ROWS_AN_ANSWER
+        self._characters = READ_AN_ANSWER
+
+    def begin_chunk(self) -> None:
+        self._chunk = LINES_A_CHUNK
+
+    def may_look(self) -> bool:
+        """Whether one more line may be looked at, which counts it."""
+        if not self._chunk or not self._lines:
+            return False
+        self._chunk -= 1
+        self._lines -= 1
+        return True
+
+    def may_look_through(self, rows: int) -> bool:
+        """Whether so many typed rows may be looked at, which counts them."""
+        self._rows -= rows
+        return self._rows >= 0
+
+    def may_read(self, line: str) -> bool:
+        """Whether this line may be read for facts, which counts its characters."""
+        self._characters -= len(line)
+        return self._characters >= 0
+
+
+Placed = tuple[tuple[Row, ...], frozenset[str]]
+"""A row with all that encloses it, and the deploys that these are about."""
+
+
 class Rows:
     """The rows of one result, and its text for what no typed row holds. ``people`` are the names of
-    those who did something in it.
+    those who did something in it; ``paged`` the rows of the result that this one is a page of: what
+    was quoted there is quoted here.
     """
 
-    def __init__(self, result: ToolResult, catalog: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        result: ToolResult,
+        catalog: Mapping[str, str],
+        reading: Reading,
+        paged: Rows | None = None,
+    ) -> None:
         self._catalog = catalog
+        self._reading = reading
+        self._paged = paged
         self.all: list[Row] = []
         self.people: set[str] = set()
         self.root = Row()
@@ -125,14 +195,20 @@ class Rows:
         self.all.append(self.root)
         typed = value is not None and not isinstance(value, DiffShown | PageRead | TextRead)
         self._others = isinstance(value, TextRead)
+        self._quotes = [quote for row in self.all for quote in row.quotes if quote]
         self._lines = () if typed else tuple(result.text[:_WHOLE_TEXT].splitlines())
-        self._lowered = tuple(map(str.lower, self._lines))
+        self._lowered = "\n".join(map(str.lower, self._lines))
+        self._ends = tuple(at.start() for at in re.finditer("\n", self._lowered))
+        self._often: dict[str, int] = {}
         self._line_rows: dict[int, Row] = {}
-        if self._others and self._lines:  # its head says what all the rest is about
+        if self._others and self._lines and reading.may_read(self._lines[0]):
+            # Its head says what all the rest is about.
             self._read(self._lines[0], self.root)
         if not isinstance(value, Record):
             for fact in facts_in(result.summary, catalog):
                 self._put(fact, self.root.facts, self.root)
+        self.placed = [_placed(row) for row in self.all]
+        self.around_lines = _placed(self.root)
 
     def lines_for(self, facts: Sequence[Fact]) -> Iterator[Row]:
         """The lines of the text that could hold all these facts, as rows under the root: those
@@ -145,22 +221,44 @@ class Rows:
             yield from self._lines_with(spelled)
 
     def _lines_with(self, facts: Sequence[Fact]) -> Iterator[Row]:
-        found = (_WORD.search(fact.said.lower()) for fact in facts)
-        words = dict.fromkeys(word[0] for word in found if word)
-        places = [[at for at, line in enumerate(self._lowered) if word in line] for word in words]
-        rarest = min(filter(None, places), key=len, default=[])
-        for at in rarest[:_MOST_LINES] if words else range(len(self._lines))[:_MOST_LINES]:
+        words = dict.fromkeys(word for fact in facts for word in _looked_for(fact))
+        for word in words:
+            if word not in self._often:
+                self._often[word] = self._lowered.count(word)
+        held = filter(self._often.get, words)
+        rarest = min(held, key=self._often.__getitem__, default=None)
+        places = self._places_of(rarest) if rarest else () if words else range(len(self._lines))
+        for at in islice(places, _MOST_LINES):
+            if not self._reading.may_look():
+                return
             if at not in self._line_rows:
+                if not self._reading.may_read(self._lines[at]):
+                    return
                 self._line_rows[at] = self._read(self._lines[at], Row(parent=self.root))
             yield self._line_rows[at]
 
+    def _places_of(self, word: str) -> Iterator[int]:
+        """The lines that hold the word."""
+        at = self._lowered.find(word)
+        while at >= 0:
+            line = bisect_left(self._ends, at)
+            yield line
+            at = self._lowered.find(word, self._ends[line]) if line < len(self._ends) else -1
+
     def _read(self, line: str, row: Row) -> Row:
         """The row with what a line of the text says; in a text of others that is a quotation."""
-        facts, words = (row.quoted, row.quotes) if self._others else (row.facts, row.words)
-        words.append(folded(line))
+        said = folded(line)
+        others = self.said_by_others(said)
+        facts, words = (row.quoted, row.quotes) if others else (row.facts, row.words)
+        words.append(said)
         for fact in facts_in(line, self._catalog):
             self._put(fact, facts, row)
         return row
+
+    def said_by_others(self, line: str) -> bool:
+        """Whether a line holds other people's words: a commit's subject in a diff, any in a file."""
+        quoted = self._others or any(_has_words(line, quote) for quote in self._quotes)
+        return quoted or (self._paged is not None and self._paged.said_by_others(line))
 
     def _fill(self, record: Record, row: Row) -> None:
         if isinstance(record, Deploy):
@@ -247,6 +345,11 @@ class Rows:
                 row.paths.add(fact.value)
             case _:
                 facts.add((fact.kind, fact.value))
+
+
+def _placed(row: Row) -> Placed:
+    chain = tuple(row.chain())
+    return chain, frozenset().union(*(one.deploys for one in chain))
 
 
 def names_of(deploy: Deploy) -> set[str]:

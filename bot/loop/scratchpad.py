@@ -70,7 +70,7 @@ class Observation:
         return Seen(
             id=self.id,
             tool=self.tool,
-            arguments=dict(self.arguments),
+            arguments=self.arguments,
             asked=self.asked,
             status=self.result.status,
             summary=self.result.summary,
@@ -132,7 +132,9 @@ class Step:
 
     @property
     def repeated(self) -> bool:
-        return any(o.origin is Origin.POINTED for o in self.observations)
+        """Whether it asked for what an earlier turn had; twice the same in one turn is no repeat."""
+        ran = {o.same_as for o in self.observations if o.origin is Origin.RAN}
+        return any(o.origin is Origin.POINTED and o.same_as not in ran for o in self.observations)
 
     @property
     def tool_errors(self) -> int:
@@ -141,6 +143,13 @@ class Step:
             o.result.status is Status.ERROR
             and (o.origin is Origin.RAN or (o.origin is Origin.REFUSED and not o.same_as))
             for o in self.observations
+        )
+
+    @cached_property
+    def refused_calls(self) -> frozenset[str]:
+        """Its calls that were fit to be run and were refused, in canonical form."""
+        return frozenset(
+            o.same_as for o in self.observations if o.origin is Origin.REFUSED and o.same_as
         )
 
     @cached_property
@@ -223,12 +232,19 @@ def _counted(before: Tally, steps: tuple[Step, ...]) -> Tally:
         tool_errors=before.tool_errors + newest.tool_errors,
         repeated_turns=before.repeated_turns + newest.repeated,
         refusals_in_a_row=before.refusals_in_a_row + 1 if newest.refused else 0,
+        refused_again=before.refused_again + _refused_again(steps),
         cycle=in_cycle([step.asked_for for step in steps]),
         silent_turns=before.silent_turns + (not newest.observations and not cut_off),
         truncated_turns=before.truncated_turns + cut_off,
         rejected_answers=before.rejected_answers + newest.rejected,
         tokens=before.tokens + newest.tokens,
     )
+
+
+def _refused_again(steps: tuple[Step, ...]) -> bool:
+    """Whether the newest turn asks for what was refused before, whatever else it asks for."""
+    before = {call for step in steps[:-1] for call in step.refused_calls}
+    return not before.isdisjoint(steps[-1].refused_calls)
 
 
 def messages_of(step: Step, cut: frozenset[str]) -> tuple[Message, ...]:

@@ -27,10 +27,8 @@ def settled(pad: Scratchpad, done: Executed, limits: Limits) -> Outcome | None:
             return done.verdict.accepted
         last = len(pad.steps) >= limits.max_steps
         if last or tally.rejected_answers >= limits.rejected_answers:
-            detail = done.verdict.problems[0]
-            return done.verdict.salvage or failure(
-                StopReason.UNGROUNDED, Phase.EXECUTE, pad, detail
-            )
+            # What was wrong was told to the model and stands in the trace: people get plain words.
+            return done.verdict.salvage or failure(StopReason.UNGROUNDED, Phase.EXECUTE, pad)
     if done.cut is not None:
         by = f"Stopped by {done.cut.by}." if done.cut.by else ""
         return failure(done.cut.reason, Phase.EXECUTE, pad, by)

@@ -190,6 +190,14 @@ def test_an_answer_beside_reads_waits_until_they_are_seen() -> None:
     assert early.same_as == same(DONE)
 
 
+def test_an_answer_that_is_sent_twice_in_one_turn_is_checked_once() -> None:
+    first, second = plans(DONE, DONE)
+    assert isinstance(first, Check)
+    assert second == Refuse(
+        DONE, "o2", same(DONE), "One answer a run. The first one of this turn was used."
+    )
+
+
 def test_the_same_answer_is_the_same_call_and_another_one_is_not() -> None:
     other = answer("pears was found", ("pears was found", ["o1"]))
     assert same(DONE)

@@ -195,6 +195,30 @@ async def test_a_failed_call_may_be_tried_twice_more_and_then_is_refused() -> No
     assert outcome.reason is StopReason.IGNORED_REFUSALS
 
 
+async def test_what_was_refused_and_is_asked_for_again_ends_the_run_whatever_stands_between() -> (
+    None
+):
+    async def fails(arguments: LookupArguments, context: CallContext) -> ToolResult:
+        if arguments.what == "apples":
+            raise ToolError("the source is down")
+        return found(f"{arguments.what} was found")
+
+    apples = called("lookup", {"what": "apples"})
+    for beside in (True, False):
+        plays: list[Turn] = []
+        for n in range(20):
+            other = called("lookup", {"what": f"w{n}"})
+            plays += [turn(apples, other)] if beside else [turn(apples), turn(other)]
+        tool = Lookup(fails)
+        outcome = await play(
+            ScriptedModel(*plays), tool, limits=Limits(max_steps=40, tool_errors=9)
+        )
+        assert isinstance(outcome, Failure)
+        assert outcome.reason is StopReason.IGNORED_REFUSALS
+        assert tool.ran.count("apples") == 3
+        assert outcome.steps <= 14
+
+
 async def test_alternating_between_two_calls_that_fail_is_a_cycle() -> None:
     async def fails(arguments: LookupArguments, context: CallContext) -> ToolResult:
         raise ToolError("nothing here")

@@ -153,6 +153,23 @@ async def test_a_repeated_call_is_told_where_its_result_stands() -> None:
     assert told(model, 2)[1] == "You have this already: it is o1. The call was not run again."
 
 
+def twice(what: str) -> Play:
+    return turn(*(called("lookup", {"what": what}, id=name) for name in "ab"))
+
+
+async def test_a_model_that_sends_each_call_twice_is_served_all_the_same() -> None:
+    tool, done = Lookup(), turn(answer("w4 was found", ("w4 was found", ["o7"])))
+    outcome = await play(ScriptedModel(*map(twice, ("w1", "w2", "w3", "w4")), done), tool)
+    assert isinstance(outcome, Answer)
+    assert tool.ran == ["w1", "w2", "w3", "w4"]
+
+
+async def test_a_model_that_sends_what_it_has_twice_is_stopped_all_the_same() -> None:
+    outcome = await play(ScriptedModel(APPLES, *[twice("apples")] * 3), Lookup())
+    assert isinstance(outcome, Failure)
+    assert outcome.reason is StopReason.REPEATED_CALL
+
+
 async def test_a_tool_that_fails_inside_is_told_to_the_log_and_not_to_the_model() -> None:
     async def bug(arguments: LookupArguments, context: CallContext) -> ToolResult:
         raise KeyError("secret internals")

@@ -135,3 +135,10 @@ def test_longer_code_stands_for_itself_alone() -> None:
 
 def test_a_time_that_does_not_exist_is_no_time() -> None:
     assert values("at 2026-13-45T01:44Z") == []
+
+
+def test_a_number_of_any_length_is_compared_to_its_last_digit() -> None:
+    digits = "7" * 5_000
+    (fact,) = facts_in(digits, CATALOG)
+    assert fact.value == digits
+    assert facts_in("007 1,234,567,890,123,456", CATALOG)[-1].value == "1234567890123456"

@@ -60,6 +60,13 @@ def test_a_fact_holds_by_value_however_it_is_spelled(text: str) -> None:
         ("Commit deadbeef99 did it", "SHA"),
         ("It set `retry.budget: 5s → 2s`", "quoted code"),
         ("It is INC-9", "incident id"),
+        ("See HTTPS://EXAMPLE.COM/X", "URL"),
+        ("See www.example.com/x", "URL"),
+        ("@bob deployed it", "person"),
+        ("10k errors", "number"),
+        ("It has 5GB of memory", "number"),
+        ("It has 5 GiB of memory", "number"),
+        ("Errors rose 3x", "number"),
     ],
 )
 def test_a_fact_of_each_kind_that_no_observation_holds_is_caught(text: str, kind: str) -> None:
@@ -177,6 +184,8 @@ def test_of_a_rejected_answer_the_headline_stays_if_it_holds(headline: str, post
         ("the cause of the incident", True),
         ("the flags", False),
         ("what else went out", False),
+        ("deploy windows and flags were not checked", False),
+        ("which service owns the flags", False),
     ],
 )
 def test_an_unknown_names_a_part_by_more_than_a_small_word(unknown: str, *, named: bool) -> None:
@@ -192,12 +201,44 @@ def test_an_unknown_names_a_part_by_more_than_a_small_word(unknown: str, *, name
     assert (accepted is not None) is named
 
 
+@pytest.mark.parametrize(
+    ("asked_for", "given", "answers"),
+    [
+        ("payments-api v2.3.1", "4471", True),
+        ("payments-api 2.3.1", "4471", True),
+        ("release 2.3.1", "2.3.1", True),
+        ("deploy 4471", "v2.3.1", True),
+        ("deploy-4471", "deploy-4471", True),
+        ("deploy 4472", "4471", False),
+        ("release 2.3.2", "2.3.1", False),
+    ],
+)
+def test_the_diff_of_a_deploy_answers_for_it_by_any_of_its_names(
+    asked_for: str, given: str, *, answers: bool
+) -> None:
+    text = "Deploy 4471 changed 12 files"
+    arguments = AnswerArguments(
+        headline=text,
+        claims=(Claim(text=text, evidence=("o1",)),),
+        confidence=Confidence.HIGH,
+    )
+    seen = pad((diff(), {"deploy": given}), question=f"What changed in {asked_for}?")
+    assert (check(arguments, seen).accepted is not None) is answers
+
+
 def test_nothing_is_salvaged_when_no_claim_holds() -> None:
     assert verdict("Deploy 1 changed 99 files", ranking()).salvage is None
 
 
 def test_facts_of_plain_text_results_count() -> None:
     assert verdict("It took 3 s", found("the call took 3000 ms")).problems == ()
+
+
+def test_an_amount_holds_with_its_unit_and_a_person_by_a_mention() -> None:
+    log = found("web was given 512 MB, then 2GB, 3x of before, by @bob.k of @scope/pkg")
+    assert verdict("@bob.k gave web 512MB and then 2 GB, 3x", log).problems == ()
+    assert verdict("web was given 2 MB", log).problems != ()
+    assert verdict("@bo gave web 512MB", log).problems != ()
 
 
 def test_the_clock_of_the_question_is_utc() -> None:

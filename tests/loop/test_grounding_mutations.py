@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from bot.loop.claims import Grounds, claim_problems
+from bot.loop.claims import claim_problems
+from bot.loop.grounds import Grounds
 from bot.loop.scratchpad import Observation, Origin, Scratchpad, Step
 from bot.loop.wire import Finish, Turn
 from support.scripted import asked

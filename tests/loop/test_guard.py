@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.loop import claims, clauses, entities, part_kinds, question, refs, times
+from bot.loop import claims, clauses, entities, grounds, part_kinds, question, refs, times
 from bot.loop.guard import Guarded, folded, holds
 
 TIMELY = (times._NOON, times._MIDNIGHT, times._AM_PM, times._DAY_MONTH, times._WEEKDAY)
@@ -18,7 +18,7 @@ WINDOWS = (times._ON_DAY, times._AGO, times._EDGE, times._MONTH, times._BARE_DAY
 
 def looks() -> Iterator[tuple[str, tuple[str, ...], re.Pattern[str]]]:
     """Every look with the pattern behind it."""
-    for module in (claims, clauses, entities, part_kinds, question, refs, times):
+    for module in (claims, clauses, entities, grounds, part_kinds, question, refs, times):
         for name, value in vars(module).items():
             match value:
                 case Guarded(look=look, pattern=pattern):

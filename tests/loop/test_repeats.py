@@ -26,6 +26,18 @@ def test_every_spelling_of_a_call_is_the_same_call(spelling: dict[str, object]) 
     assert canonical("lookup", LookupArguments.model_validate(spelling), folded) == same
 
 
+class Search(Arguments):
+    service: str | None = None
+    since: str = ""
+
+
+def test_a_field_left_blank_is_one_left_open() -> None:
+    open_ = canonical("t", Search())
+    for left in ({"service": ""}, {"service": None}, {"service": " ", "since": "  "}):
+        assert canonical("t", Search.model_validate(left)) == open_, left
+    assert canonical("t", Search(service="web")) != open_
+
+
 class Nested(Arguments):
     """Arguments of every shape that a tool may have."""
 

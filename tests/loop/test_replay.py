@@ -318,7 +318,7 @@ async def test_a_step_that_the_run_did_not_reach_cannot_be_forked(step: int) -> 
 async def test_a_run_that_never_asked_its_model_cannot_be_forked(events: int) -> None:
     journal = await recorded()
     journal.events = journal.events[:events]
-    with pytest.raises(ValueError, match="cannot be forked"):
+    with pytest.raises(ValueError, match="it never asked its model"):
         await forked(journal, 1)
 
 

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import takewhile
 
 import pytest
 
-from bot.loop.claims import Grounds, claim_problems
+from bot.loop.claims import claim_problems
 from bot.loop.facts import Fact, FactKind
-from bot.loop.rows import Row, holds, names_of
+from bot.loop.grounds import Grounds
+from bot.loop.rows import (
+    LINES_A_CHUNK,
+    LINES_AN_ANSWER,
+    READ_AN_ANSWER,
+    ROWS_AN_ANSWER,
+    Reading,
+    Row,
+    holds,
+    names_of,
+)
 from support.pads import pad
-from support.scripted import INCIDENT, deploy, diff, found, ranking
+from support.scripted import INCIDENT, NOW, deploy, diff, found, ranking
 from tools.base import ToolResult
 from tools.records import (
+    Commit,
     DiffShown,
     FileChange,
     FileKind,
@@ -251,6 +263,78 @@ def test_of_very_many_lines_that_could_hold_a_fact_two_hundred_are_read() -> Non
     assert not backed("payments had 1 of 2 tries", far)
 
 
+@pytest.mark.parametrize(("line", "read"), [(50, True), (98, True), (102, False), (150, False)])
+def test_of_long_lines_an_answer_reads_two_hundred_thousand_characters(
+    line: int, *, read: bool
+) -> None:
+    long = ["payments had 1 of 12 tries".ljust(READ_AN_ANSWER // 100)] * 160
+    long[line] = "payments had 1 of 2 tries"
+    assert backed("payments had 1 of 2 tries", found("\n".join(["the log", *long]))) is read
+
+
+def test_a_chunk_and_an_answer_look_at_so_many_lines_and_no_more() -> None:
+    reading = Reading()
+    looked = []
+    while not looked or looked[-1]:
+        reading.begin_chunk()
+        looked.append(sum(takewhile(bool, (reading.may_look() for _ in range(LINES_AN_ANSWER)))))
+    assert looked[0] == LINES_A_CHUNK
+    assert sum(looked) == LINES_AN_ANSWER
+
+
+def test_an_answer_looks_through_so_many_typed_rows_and_no_more() -> None:
+    changed = Highlight(path="a.yaml", key="k", before="1", after="2", text="k: 1 → 2")
+    many = differing(highlights=(changed,) * (ROWS_AN_ANSWER // 100))
+    grounds = Grounds(pad(many))
+    held = [
+        claim_problems(f"{n} files and 12 files changed", ["o1"], grounds) for n in range(100, 250)
+    ]
+    assert claim_problems("12 files changed", ["o1"], Grounds(pad(many))) == []
+    assert all(held)
+    assert claim_problems("80 lines were added", ["o1"], grounds) != []
+
+
+def test_twelve_claims_about_eight_long_logs_are_all_read() -> None:
+    logs = [
+        found(
+            "the log\n"
+            + "\n".join(f"shard {n} of web had {n * 7} of {log} tries" for n in range(2000))
+        )
+        for log in range(8)
+    ]
+    grounds = Grounds(pad(*logs))
+    ids = [f"o{n}" for n in range(1, 9)]
+    for n in range(12):
+        text = f"shard {n * 150} of web had {n * 150 * 7} of 7 tries, and shard {n} had {n * 7}"
+        assert claim_problems(text, ids, grounds) == [], text
+
+
+@pytest.mark.parametrize(
+    ("line", "claim"),
+    [
+        ("at 3f2a9bc12345 web timed out", "Commit 3f2a9bc of web timed out"),
+        ("maya deployed web", "It was deployed by maya"),
+        ("tag 2.3.1 of web", "The version of web is at v2.3.1"),
+    ],
+)
+def test_a_line_is_found_whatever_word_the_claim_puts_before_its_fact(
+    line: str, claim: str
+) -> None:
+    others = "a commit was made by bo, v2 of it\n" * 20
+    assert backed(claim, found(f"the log\n{others}{line}"))
+
+
+def test_of_two_long_numbers_that_differ_in_the_last_digit_one_is_not_the_other() -> None:
+    assert backed("1764380640123 is the offset", found("offset 1764380640123"))
+    assert not backed("1764380640124 is the offset", found("offset 1764380640123"))
+    result = ranking()
+    assert isinstance(result.value, SuspectsRanked)
+    many = result.value.model_copy(update={"considered": 1764380640123})
+    result = result.model_copy(update={"value": many})
+    assert backed("1764380640123 were considered", result)
+    assert not backed("1764380640124 were considered", result)
+
+
 def test_lines_are_looked_up_by_the_rarest_word_of_the_claim() -> None:
     for name in ("web", "payments"):
         many = f"{name} had 1 error\n" * 250
@@ -293,6 +377,23 @@ def test_what_the_words_of_others_say_of_a_cause_is_not_said_by_a_tool() -> None
     assert backed("The log says “payments-api deploy 4471 caused 31337 retries”", file)
     assert not backed(causal, ranking(), file)
     assert backed(causal, ranking(), tool)
+
+
+def test_words_of_others_stay_theirs_on_a_page_and_in_the_text_of_a_diff() -> None:
+    line = "payments-api deploy 4471 caused 31337 retries"
+    causal = "payments-api deploy 4471 most likely caused 31337 retries"
+    text = f"src/log.txt of web\n{line}\n"
+    file = found("src/log.txt of web", TextRead(text=text)).model_copy(update={"text": text})
+    page_of = PageRead(observation="o2", page=1, pages=1, text=text)
+    page = found("page 1 of 1 of o2", page_of).model_copy(update={"text": text})
+    again = page.model_copy(update={"value": page_of.model_copy(update={"observation": "o3"})})
+    commit = Commit(sha="c" * 40, committed_at=NOW, author="maya", subject=line)
+    changed = differing(commits=(commit,))
+    changed = changed.model_copy(update={"text": f"{changed.text}\ncccccccc maya: {line}"})
+    assert not backed(causal, ranking(), file, page, again)
+    assert not backed(causal, ranking(), changed)
+    assert backed(f"Its commit says “{line}”", ranking(), changed)
+    assert backed(f"The log says “{line}”", ranking(), file, page)
 
 
 def test_a_denial_in_the_words_of_others_denies_nothing() -> None:
