@@ -215,6 +215,9 @@ def _observe(
         case Run(arguments=checked):
             result, origin = results[plan.observation], Origin.RAN
             arguments = checked.model_dump(mode="json", exclude_defaults=True)
+        case Point(earlier=earlier) if earlier in results and _failed(results[earlier]):
+            result = _error(f"It is the same call as {earlier}, which failed. It ran once.")
+            arguments, origin = {}, Origin.POINTED
         case Point(earlier=earlier):
             text = f"You have this already: it is {earlier}. The call was not run again."
             result = ToolResult(status=Status.OK, summary=f"same as {earlier}", text=text)
@@ -241,6 +244,10 @@ def _observe(
         same_as=plan.same_as,
         asked=plan.call.arguments,
     )
+
+
+def _failed(result: ToolResult) -> bool:
+    return result.status is Status.ERROR
 
 
 def _checked(verdict: Verdict | None) -> ToolResult:

@@ -170,6 +170,19 @@ async def test_a_model_that_sends_what_it_has_twice_is_stopped_all_the_same() ->
     assert outcome.reason is StopReason.REPEATED_CALL
 
 
+async def test_the_twin_of_a_call_that_failed_is_told_so() -> None:
+    async def fails(arguments: LookupArguments, context: CallContext) -> ToolResult:
+        raise ToolError("the source is down")
+
+    model = ScriptedModel(twice("apples"), UNKNOWN)
+    await play(model, Lookup(fails))
+    shown = [m.text for m in model.requests[1].messages if isinstance(m, ResultMessage)]
+    assert shown == [
+        "[o1] error\nthe source is down",
+        "[o2] error\nIt is the same call as o1, which failed. It ran once.",
+    ]
+
+
 async def test_a_tool_that_fails_inside_is_told_to_the_log_and_not_to_the_model() -> None:
     async def bug(arguments: LookupArguments, context: CallContext) -> ToolResult:
         raise KeyError("secret internals")
