@@ -126,7 +126,9 @@ def say_undo(part: Part, request: Request, said: Said) -> None:
         if kinds := dict.fromkeys(file.kind.value for file in diff[1].files):
             said.claim(f"{name} changed files of these kinds alone: {', '.join(kinds)}", diff[0])
         said.confidences.append(Confidence.MEDIUM)
-        said.unknowns.append(f"whether that would help: {name} is not known to have caused anything")
+        said.unknowns.append(
+            f"whether that would help: {name} is not known to have caused anything"
+        )
     if diff is not None:
         _undone(*diff, said)
         if diff[1].base is not None:
