@@ -208,6 +208,8 @@ def causal_problems(
 ) -> list[str]:
     """A cause needs a ranking, its confidence, and its first suspect."""
     bare = _unsaid(text)
+    if not _CAUSAL.search(bare):
+        return []
     pieces = [piece for piece in (text, *_clauses(text)) if _names_cause(piece)]
     if not pieces:
         return []

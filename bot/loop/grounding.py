@@ -68,11 +68,8 @@ def check(arguments: AnswerArguments, pad: Scratchpad) -> Verdict:
     if not arguments.claims and not arguments.unknowns:
         problems.append("there are no claims: make at least one, or list what is unknown")
     problems += [f"headline: {text}" for text in headline]
-    open_parts = [
-        part
-        for part in unanswered(pad, held)
-        if not any(_names(unknown, part) for unknown in arguments.unknowns)
-    ]
+    listed = [_words(unknown) for unknown in arguments.unknowns]
+    open_parts = [part for part in unanswered(pad, held) if not _is_named(part, listed)]
     problems += [
         f'the question also asks "{part.words}": answer it, or list it under unknowns'
         for part in open_parts
@@ -156,10 +153,11 @@ def is_sha_of(asked: str, sha: str | None) -> bool:
     return len(asked) >= SHORTEST_SHA and bool(sha) and str(sha).startswith(asked.lower())
 
 
-def _names(unknown: str, part: Part) -> bool:
-    """Whether a line of unknowns speaks of this part: they share a telling word."""
+def _is_named(part: Part, unknowns: Sequence[set[str]]) -> bool:
+    """Whether a line of unknowns, as its words, speaks of this part: they share a telling word."""
     words = _words(part.words)
-    return bool((words - _IN_ANY_QUESTION or words) & _words(unknown))
+    telling = words - _IN_ANY_QUESTION or words
+    return not all(telling.isdisjoint(unknown) for unknown in unknowns)
 
 
 def _words(text: str) -> set[str]:

@@ -106,13 +106,15 @@ class Sight:
         chain, deploys = source.around_lines
         if not _may_be_about(deploys, about):
             return False
-        left = [f for f in self._not_known(facts, deploys) if not self._hold(chain, [f])]
+        unknown = self._not_known(facts, deploys)
+        left = [f for f in unknown if not holds(chain, f, quotations=self._quotations)]
         return any(self._hold([line], left) for line in source.lines_for(left))
 
     def _not_known(self, facts: Sequence[Fact], deploys: frozenset[str]) -> list[Fact]:
         """The facts that are neither common to all nor known of these deploys."""
         known = [*self._common, *(row for row in self._of_deploys if row.deploys & deploys)]
-        return [fact for fact in facts if not self._hold(known, [fact])]
+        quotations = self._quotations
+        return [fact for fact in facts if not holds(known, fact, quotations=quotations)]
 
     def _hold(self, rows: Sequence[Row], facts: Sequence[Fact]) -> bool:
         return all(holds(rows, fact, quotations=self._quotations) for fact in facts)

@@ -101,8 +101,7 @@ async def bare(url: str, client: httpx.AsyncClient, name: str, asked: str, texts
 @dataclass(frozen=True)
 class Trajectory:
     """``runs`` questions a round, each of ``steps`` steps with observations of ``size`` characters;
-    the targets are ratios to the bare loop. What the goal check of more facts costs, once a run and
-    whatever its steps, is told beside them.
+    the targets are ratios to the bare loop.
     """
 
     steps: int
@@ -118,9 +117,10 @@ class Trajectory:
 
 async def rows(rounds: int, short_runs: int, long_runs: int) -> list[Row]:
     """Trajectories of 3 and of 20 steps, so many runs of each a round; at least two rounds."""
+    short = {Way.MEMORY: 1.2, Way.SQLITE: 2.0}
     trajectories = (
-        Trajectory(3, 1 * KB, short_runs, Said.ONE_FACT, {Way.MEMORY: 1.2, Way.SQLITE: 2.0}),
-        Trajectory(3, 1 * KB, short_runs, Said.MANY_FACTS, {}),
+        Trajectory(3, 1 * KB, short_runs, Said.ONE_FACT, short),
+        Trajectory(3, 1 * KB, short_runs, Said.MANY_FACTS, short),
         Trajectory(20, 8 * KB, long_runs, Said.MANY_FACTS, {Way.MEMORY: 1.0, Way.SQLITE: 1.5}),
     )
     found: list[Row] = []
