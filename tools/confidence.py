@@ -1,7 +1,7 @@
 """How sure one may be of the first suspect: its own signs, and how far it is ahead of the next.
 
 Owns the bounds between high, medium, low and none. They are set so that what is called high is right
-at least nine times in ten. Knows no candidate and no weight.
+at least nine times in ten. Reads scored signs only: no diff and no incident.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TYING = frozenset(
 )
 """What ties even an old change to an incident."""
 CLEARING = frozenset({Sign.HARMLESS.value, Sign.SAME.value})
-"""What clears a change."""
+"""Signs that clear a change: there is no confidence in a suspect that has one."""
 
 
 def confidence_in(suspects: Sequence[Suspect], external: str | None) -> Confidence:

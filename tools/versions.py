@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_VERSION = re.compile(r"(?:^|[^\d.])v?(\d{1,3})\.(\d{1,5})(?:\.(\d{1,5}))?(?![\d.]*\d)")
+_VERSION = re.compile(r"(?:^|[^\d.])v?(\d{1,3})\.(\d{1,5})(?:\.\d{1,5})?(?![\d.]*\d)")
 """``2.31.0``, ``v1.4``, ``release-2.0.0-rc1``; no date, address or bare number."""
 
 

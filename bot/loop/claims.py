@@ -43,6 +43,7 @@ _SUBJECT_AFTER = re.compile(
     r"|(?:root )?cause\w*(?: of [^,;]{0,200}?)?\s{0,9}(?:is|was|:)|culprit\s*(?:is|was|:))",
     re.IGNORECASE,
 )
+_SUBJECT_ENDS = re.compile(r"[,;]\s")
 _HEDGED = guarded(
     r"like|probab|possib|may|might|could|perhaps|suspect|candidate|runner|unclear|appear|seem",
     r"\b(?:likely|likeliest|probabl[ey]|possibl[ey]|may|might|could|perhaps|suspects?|suspected"
@@ -263,7 +264,8 @@ def _subject(piece: str) -> str:
     piece = _without_reason(piece)
     bare = _unsaid(piece)
     if after := _SUBJECT_AFTER.search(bare):
-        return piece[after.end() :]
+        end = _SUBJECT_ENDS.search(bare, after.end())
+        return piece[after.end() : end.start() if end else len(piece)]
     causal = _CAUSAL.search(bare)
     return piece[: causal.start()] if causal else ""
 

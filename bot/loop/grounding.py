@@ -99,7 +99,8 @@ def _answers(observation: Observation, part: Part) -> bool:
         case ((PartKind.CHANGES | PartKind.ROLLBACK), DiffShown(deploy=deploy)):
             asked = part.deploy.asked if part.deploy else None
             if asked is None:
-                return part.kind is PartKind.CHANGES
+                named = part.deploy.service if part.deploy else part.service
+                return part.kind is PartKind.CHANGES or named in {None, deploy.service}
             return _goes_by(asked, deploy, observation)
         case PartKind.CHANGES, DeploysFound(asked_deploy=asked):
             return part.deploy is not None and asked == part.deploy.asked
@@ -116,7 +117,7 @@ def _answers(observation: Observation, part: Part) -> bool:
             return True
         case ((PartKind.INCIDENT | PartKind.INCIDENTS), (IncidentsFound() | SuspectsRanked())):
             return True
-        case PartKind.ROLLBACK, DeploysFound(asked_deploy=asked):
+        case PartKind.ROLLBACK, DeploysFound(asked_deploy=str() as asked):
             return part.deploy is not None and asked == part.deploy.asked
         case (
             (

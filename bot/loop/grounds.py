@@ -85,9 +85,12 @@ class Sight:
     def together(self, facts: Sequence[Fact], about: set[str]) -> bool:
         """Whether one row, with what encloses it and what is known of its deploy, holds them all."""
         key = (frozenset((fact.kind, fact.value) for fact in facts), frozenset(about))
-        if key not in self._judged:
-            self._judged[key] = self._together(facts, about)
-        return self._judged[key]
+        if key in self._judged:
+            return self._judged[key]
+        found = self._together(facts, about)
+        if found or not self._reading.spent:
+            self._judged[key] = found
+        return found
 
     def _together(self, facts: Sequence[Fact], about: set[str]) -> bool:
         if not facts:

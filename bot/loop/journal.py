@@ -41,6 +41,7 @@ class Entry(BaseModel):
     @property
     def key(self) -> tuple[str, int, str]:
         """What makes it the same event in a resumed or replayed run."""
+        # Two events have no step; pydantic takes ten times as long to say so of an attribute.
         return (type(self).__name__, self.__dict__.get("step", 0), self.part)
 
     @property

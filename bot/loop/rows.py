@@ -143,13 +143,17 @@ class Reading:
         self._lines = LINES_AN_ANSWER
         self._rows = ROWS_AN_ANSWER
         self._characters = READ_AN_ANSWER
+        self.spent = False
+        """Whether something was not looked at in this chunk: what was not found may be there."""
 
     def begin_chunk(self) -> None:
         self._chunk = LINES_A_CHUNK
+        self.spent = False
 
     def may_look(self) -> bool:
         """Whether one more line may be looked at, which counts it."""
         if not self._chunk or not self._lines:
+            self.spent = True
             return False
         self._chunk -= 1
         self._lines -= 1
@@ -158,11 +162,13 @@ class Reading:
     def may_look_through(self, rows: int) -> bool:
         """Whether so many typed rows may be looked at, which counts them."""
         self._rows -= rows
+        self.spent |= self._rows < 0
         return self._rows >= 0
 
     def may_read(self, line: str) -> bool:
         """Whether this line may be read for facts, which counts its characters."""
         self._characters -= len(line)
+        self.spent |= self._characters < 0
         return self._characters >= 0
 
 

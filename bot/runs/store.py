@@ -313,17 +313,18 @@ class Store:
     async def empty_log(self) -> bool:
         """Take what was erased out of the write-ahead log too; whether none of it is there any more.
 
-        Somebody who reads just now keeps it. Nobody is made to wait: call it again later. The count
-        in ``user_version`` says, also after a crash, that there is something to do.
+        A reader keeps it: call it again later. ``user_version`` counts, over crashes, what is left.
         """
         async with self.reading() as connection:
             left = await _left_in_log(connection)
             if not left:
                 return True
             await connection.exec_driver_sql("PRAGMA busy_timeout=0")
-            emptying = await connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-            is_busy = bool(emptying.one()[0])
-            await connection.exec_driver_sql(_patient())
+            try:
+                emptying = "PRAGMA wal_checkpoint(TRUNCATE)"
+                is_busy = bool((await connection.exec_driver_sql(emptying)).one()[0])
+            finally:
+                await connection.exec_driver_sql(_patient())
         if is_busy:
             return False
         async with self.transaction() as connection:

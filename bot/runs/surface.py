@@ -51,8 +51,8 @@ class Surface(Protocol):
         """Post the one reply (M23).
 
         The intent is recorded before. When an earlier try recorded it (``run.reply.may_be_out``), a
-        post may be out already: look for
-        ``run.reply.marker`` first. Raising leaves the reply open: it is tried again later, and
-        ever more seldom. ``NotPostedError`` says why in words for the log.
+        post may be out already: look for ``run.reply.marker`` first. Raising leaves the reply open:
+        it is tried again later, and ever more seldom. ``NotPostedError`` says why in words for the
+        log.
         """
         ...

@@ -54,13 +54,14 @@ class AbortWatch:
         pause = LOOK_SECONDS
         while self._at_work():
             await self._sleep(pause)
-            (failure,) = await asyncio.gather(self._pass_on(), return_exceptions=True)
-            if failure is None:
-                pause = LOOK_SECONDS
-            else:
+            try:
+                await self._pass_on()
+            except Exception as failure:  # noqa: BLE001 - a job: it goes on, or no stop is heard
                 pause = min(pause * 2, LONGEST_PAUSE)
                 trace = None if isinstance(failure, StoreError) else failure
                 _log.error("aborts_unread", why=str(failure), again_in=pause, exc_info=trace)
+            else:
+                pause = LOOK_SECONDS
 
     async def _pass_on(self) -> None:
         for run, by in (await self._store.aborts()).items():

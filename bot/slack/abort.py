@@ -116,7 +116,9 @@ class Stops:
         if reacted.user == self._identity.bot_user:
             return
         key = self._identity.key(reacted.channel, reacted.ts)
-        await self._taken([taking for k in (key, pointed(key)) if (taking := self._at_work.get(k))])
+        await self._wait_for(
+            [taking for k in (key, pointed(key)) if (taking := self._at_work.get(k))]
+        )
         if not await self._stop_at(reacted, key):
             await self._keep(key, reacted.user, reacted.at)
             await self._stop_at(reacted, key)  # it may have come meanwhile
@@ -140,11 +142,11 @@ class Stops:
     async def _in_channel(self, said: Said) -> Meant:
         """Their own question if they have one at work there, else the only one there is."""
         theirs = [t for t in self._at_work.values() if t.user == said.user]
-        await self._taken([t for t in theirs if t.channel == said.channel])
+        await self._wait_for([t for t in theirs if t.channel == said.channel])
         running = await self._running_in(said)
         own = [run for run in running if Address.of(run).user == said.user]
         if len(own) != 1:
-            await self._taken([t for t in self._at_work.values() if t.channel == said.channel])
+            await self._wait_for([t for t in self._at_work.values() if t.channel == said.channel])
             running = await self._running_in(said)
             own = [run for run in running if Address.of(run).user == said.user]
         meant = own if len(own) == 1 else running
@@ -164,16 +166,18 @@ class Stops:
         taking = [t for t in self._at_work.values() if (t.channel, t.root) == (at.channel, at.ts)]
         if not taking:
             return found
-        await self._taken(taking)
+        await self._wait_for(taking)
         return await self._stop_running(at, before) or found
 
-    async def _taken(self, taking: Collection[Taking]) -> None:
+    async def _wait_for(self, taking: Collection[Taking]) -> None:
         """Wait for them. Raises what one of them raised: its question, and so this stop, come again."""
-        if taking:
-            done, _ = await asyncio.wait({one.task for one in taking})
-            for task in done:
-                if not task.cancelled() and (error := task.exception()):
-                    raise error
+        others = {one.task for one in taking if one.task is not asyncio.current_task()}
+        if not others:
+            return
+        done, _ = await asyncio.wait(others)
+        for task in done:
+            if not task.cancelled() and (error := task.exception()):
+                raise error
 
     async def _stop_at(self, reacted: Reacted, key: str) -> bool:
         """Stop the runs that the message stands for; whether one of them was at work."""

@@ -107,7 +107,7 @@ class SlackSurface:
         return done
 
     async def _outsiders(self, where: Address) -> bool:
-        """Whether others than ours read the reply; they may have come since the question (M26)."""
+        """Whether people of other organisations read the reply; they may have come since (M26)."""
         if where.shared or where.direct:
             return where.shared
         channel = await self._channels.sure(where.channel, LOOKUP_SECONDS, FRESH_SECONDS)
