@@ -100,7 +100,7 @@ def _answers(observation: Observation, part: Part) -> bool:
             asked = part.deploy.asked if part.deploy else None
             if asked is None:
                 named = part.deploy.service if part.deploy else part.service
-                return part.kind is PartKind.CHANGES or named in {None, deploy.service}
+                return part.kind is PartKind.CHANGES or named == deploy.service
             return _goes_by(asked, deploy, observation)
         case PartKind.CHANGES, DeploysFound(asked_deploy=asked):
             return part.deploy is not None and asked == part.deploy.asked

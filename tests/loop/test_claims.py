@@ -329,6 +329,8 @@ def test_what_no_tool_ranked_is_blamed_by_no_name(text: str) -> None:
     "text",
     [
         "It most likely caused the incident",
+        "Most likely because of payments-api deploy 4471, checkout failed",
+        "Most likely due to payments-api deploy 4471; checkout failed",
         "Deploy 4471 finished 01:44 UTC, which caused it",
         "This deploy is the likeliest cause",
         "Commit 1177aaa caused it",

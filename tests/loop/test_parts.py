@@ -70,6 +70,10 @@ ALL = {
         ("How long before?", {"ranked", "no cause", "incidents"}),
         ("Which setting turns it off?", {"ranked", "no cause", "incidents"}),
         ("Is it safe to roll back?", {"ranked", "no cause", "incidents"}),
+        (
+            "Is it safe to roll back payments-api?",
+            {"ranked", "no cause", "incidents", "diff", "moved"},
+        ),
         ("Is it safe to roll back 4471?", {"ranked", "no cause", "incidents", "diff", "moved", "4471"}),
         ("Is it safe to roll back 9999?", {"ranked", "no cause", "incidents", "no 9999"}),
         ("What commit is deploy 4471?", {"ranked", "no cause", "diff", "moved", "no 9999", "listed", "4471"}),
