@@ -21,7 +21,7 @@ from bot.loop.entities import (
     find_versions,
     joined_services,
 )
-from bot.loop.guard import guarded, has_digit
+from bot.loop.guard import folded, guarded, has_digit
 from bot.loop.times import OnsetWindow, Window, onset_window, window
 
 _URL = re.compile(r"https?://[^\s<>|]*[^\s<>|.,;:!?)\]'\"]", re.IGNORECASE)
@@ -31,11 +31,11 @@ _IN_URL = re.compile(
 )
 _ASIDE = re.compile(r"\([^()]*\)")
 _BREAK = re.compile(
-    r"(?<=[?!;\n])\s*|(?<=[a-z)\"'])\.\s+"
-    r"|,?(?<!\s)\s+\band\s+(?=(?:what|which|who|when|how|why|did|was|were|is|show|list)\b)"
-    r"|,\s+(?=(?:what|which|who|when|why)\b)|,\s+in\s+(?=which\b)",
-    re.IGNORECASE,
+    r"\.(?<=[a-z)\"']\.)\s+|\s(?<!\s\s)\s*and\s+(?=(?:what|which|who|when|how|why|did|was|were|is|show"
+    r"|list)\b)|,\s+(?:and\s+(?=(?:what|which|who|when|how|why|did|was|were|is|show|list)\b)"
+    r"|(?=(?:what|which|who|when|why)\b)|in\s+(?=which\b))|(?P<mark>[?!;\n])\s*"
 )
+"""Where a folded text breaks; a mark stays with what it ends."""
 _RUN_TOGETHER = guarded("whats|whos|whens|wheres|hows", r"\b(what|who|when|where|how)s\b")
 """``whats``, as it is typed at night."""
 _INCIDENT = re.compile(r"\b(?!UTC-|SHA-|UTF-|ISO-|CVE-)[A-Z][A-Z0-9]{1,9}-\d{1,8}\b")
@@ -89,7 +89,7 @@ class Clause:
         """Deploys by their bare numbers: ``who deployed 4471``."""
         if not self.has_digit:
             return ()
-        lists = (re.findall(r"\d+", one["numbers"]) for one in ACTED_ON.finditer(self.text))
+        lists = (re.findall(r"\d+", one["numbers"]) for one in ACTED_ON.finditer(folded(self.text)))
         return tuple(dict.fromkeys(number for numbers in lists for number in numbers))
 
     @property
@@ -116,7 +116,7 @@ class Clause:
         return self._named_once(plain) or self._named_once(self.text)
 
     def _named_once(self, text: str) -> tuple[DeployRef, ...]:
-        named = Clause(text, self.words, self.now).named
+        named = self.named if text == self.text else Clause(text, self.words, self.now).named
         return tuple({ref.asked: ref for ref in reversed(named)}.values())[::-1]
 
     @cached_property
@@ -154,7 +154,10 @@ def _name_in(url: re.Match[str]) -> str:
 
 def clauses_of(whole: Clause) -> Iterator[Clause]:
     """The clauses of a text; the text itself where it is one."""
-    for piece in _BREAK.split(whole.text):
+    start = 0
+    for at in (*_BREAK.finditer(folded(whole.text)), None):
+        piece = whole.text[start : max(at.start(), at.end("mark")) if at else None]
+        start = at.end() if at else 0
         if not piece or piece.isspace():
             continue
         text = _RUN_TOGETHER.sub(r"\1 is", piece)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from pydantic import BaseModel, ConfigDict
 
-from bot.loop.guard import guarded, has_digit
+from bot.loop.guard import folded, guarded, has_digit, in_folded
 
 
 class DeployRef(BaseModel):
@@ -42,20 +42,23 @@ class DeployRef(BaseModel):
         return f"{which} of {self.service}"
 
 
-_NUMBERED = re.compile(
-    r"\b(?:deploys?|deployments?|releases?|rollouts?|builds?|runs?)\s+(?:nos?\.?\s*|numbers?\s+)?"
+_NUMBERED = in_folded(
+    "deploy|release|rollout|build|run",
+    r"\b(?:deploy(?:ment)?|release|rollout|build|run)s?\s+(?:nos?\.?\s*|numbers?\s+)?"
     r"((?:#?\d{1,40}(?![\d.:]*[.:]\d))(?:\s*(?:,|and|or|&|vs\.?|to)\s*#?\d{1,40}(?![\d.:]*[.:]\d))*)",
-    re.IGNORECASE,
 )
-_HASHED = re.compile(r"(?<![\w/&])#(\d{1,10})\b")
-_SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=\d*[a-f])([0-9a-f]{7,40})(?![\w-])", re.IGNORECASE)
-_NAMED_SHA = guarded("sha|commit|revision", r"\b(?:sha|commit|revision)\s+([0-9a-f]{7,40})\b")
+_HASHED = in_folded("#", r"#(?<![\w/&]#)(\d{1,10})\b")
+_SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=\d*[a-f])([0-9a-f]{7,40})(?![\w-])")
+_NAMED_SHA = in_folded("sha|commit|revision", r"\b(?:sha|commit|revision)\s+([0-9a-f]{7,40})\b")
+_DIGITS = re.compile(r"\d+")
 _TAG = re.compile(
     r"(?<![\w.])(v\d+(?:\.\d+){1,3}(?:[-+.][0-9A-Za-z.]+)?|(?:deploy|release)[-_]\d[\w.-]*\d"
     r"|(?:deploy|release)[-_]\d)(?![\w])"
 )
+_MIXED = re.compile(r"\d(?:[a-f]|(?<=[a-fv_-]\d))")
+"""What every SHA and every tag holds, in small letters."""
 VERSION = re.compile(r"(?<=\s)(\d+(?:\.\d+)+[\w.+-]*\w|\d+(?:\.\d+)+)(?![\w:])")
-_NUMBER = re.compile(r"(?<=\s)#?(\d{4,8})(?![\w:.%-])")
+_NUMBER = re.compile(r"\s#?(\d{4,8})(?![\w:.%-])")
 """After a service's name a deploy's number; three digits would be an HTTP status."""
 BARE = re.compile(r"\b(?:was|is) it #?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 ACTED_ON = re.compile(
@@ -63,10 +66,11 @@ ACTED_ON = re.compile(
     r"|did|does|could|might|may|is|was|were|has|had|about|than|why not)"
     r"\s+(?P<numbers>(?:#?\d{4,8}(?:\s*,\s*|\s+(?:and|or)\s+))*#?\d{4,8})(?![\w:.%-])"
     r"(?!\s+(?:m?s|sec\w*|min\w*|hours?|days?|percent|times?|users?|customers?|errors?|requests?"
-    r"|orders?|people|rows?|lines?|files?|pods?|hosts?|retries|attempts)\b)",
-    re.IGNORECASE,
+    r"|orders?|people|rows?|lines?|files?|pods?|hosts?|retries|attempts)\b)"
 )
-"""Deploys by bare numbers: ``who deployed 4470 and 4471``. Three digits would be an HTTP status."""
+"""Deploys by bare numbers: ``who deployed 4470 and 4471``. Three digits would be an HTTP status.
+For folded text.
+"""
 IN_NUMBER = re.compile(
     r"(?:\b(?:in|of|about|show me|give me)\s+|^\s*)#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE
 )
@@ -101,7 +105,7 @@ _NO_PERSON = NOBODY | {
     *("wednesday", "thursday", "friday", "saturday", "sunday", "the", "a", "an", "file", "team"),
     *("time", "environment", "service", "author", "version"),
 }
-_ENVIRONMENT = guarded(
+_ENVIRONMENT = in_folded(
     "prod|stag|canary|dev|qa|test",
     r"\b(production|prod|staging|stage|canary|preprod|pre-production|development|dev|qa|test)\b"
     r"(?=\s*(?:environment|env|cluster)?\b)",
@@ -148,25 +152,30 @@ def _places(text: str, words: Mapping[str, str]) -> list[tuple[int, int, str]]:
 @lru_cache(maxsize=64)
 def _patterns(words: tuple[str, ...]) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
     """Each word with its longest piece, which is looked for first, and with what finds it, the
-    longest word first. Kept, because a catalog is asked again and again.
+    longest word first. Kept, because a catalog is asked again and again. A pattern that begins with
+    the word itself, and then looks back at what stands before it, is found faster.
     """
     found = []
     for word in sorted(words, key=len, reverse=True):
         pieces = re.split(r"[-_ ]", word.lower())
         whole = r"[-_ ]".join(map(re.escape, pieces))
-        pattern = re.compile(rf"(?<![\w-])(?<!\w\.){whole}(?![\w-])")
+        before = f"(?s:.{{{len(word.lower())}}})"
+        pattern = re.compile(rf"{whole}(?![\w-])(?<![\w-]{before})(?<!\w\.{before})")
         found.append((word, max(pieces, key=len), pattern))
     return tuple(found)
 
 
 def find_deploys(text: str) -> tuple[str, ...]:
     """Numbers, SHAs and tags of deploys that the text names, in order, each once."""
-    found = [(m.start(1), m[1].lower()) for m in _NAMED_SHA.finditer(text)]
-    if has_digit(text):
-        for match in _NUMBERED.finditer(text):
-            found += [(match.start(1), number) for number in re.findall(r"\d+", match[1])]
-        found += [(m.start(1), m[1].lower()) for m in _SHA.finditer(text)]
-        found += [(m.start(1), m[1]) for p in (_HASHED, _TAG) for m in p.finditer(text)]
+    low = folded(text)
+    found = [(m.start(1), m[1]) for m in _NAMED_SHA.finditer(low)]
+    if has_digit(low):
+        for match in _NUMBERED.finditer(low):
+            found += [(match.start(1), number) for number in _DIGITS.findall(match[1])]
+        found += [(m.start(1), m[1]) for m in _HASHED.finditer(low)]
+        if _MIXED.search(low):
+            found += [(m.start(1), m[1]) for m in _SHA.finditer(low)]
+            found += [(m.start(1), m[1]) for m in _TAG.finditer(text)]
     return tuple(dict.fromkeys(name for _, name in sorted(found)))
 
 
@@ -174,23 +183,21 @@ def find_versions(text: str, words: Mapping[str, str]) -> tuple[DeployRef, ...]:
     """Deploys named by service and version or number: ``httpx 0.28.0``, ``web 4470``."""
     if not has_digit(text):
         return ()
+    versions = VERSION.finditer(text) if "." in text else ()
     refs = []
-    for match in (*VERSION.finditer(text), *_NUMBER.finditer(text)):
-        before = text[: match.start()]
+    for match in (*versions, *_NUMBER.finditer(text)):
+        before = text[: match.start(1)].removesuffix("#")
         name = before.rstrip().lower()
         ends = [word for word in words if name.endswith(word.lower())]
         last = find_services(before[-80:], words)[-1:] if ends else ()
-        if named := next((word for word in ends if words[word] in last), ""):
-            refs.append(DeployRef(asked=match[1], service=words[named]))
+        if any(words[word] in last for word in ends):
+            refs.append(DeployRef(asked=match[1], service=last[0]))
     return tuple(dict.fromkeys(refs))
 
 
 def find_environment(text: str) -> str | None:
-    match = _ENVIRONMENT.search(text)
-    if match is None:
-        return None
-    word = match[1].lower()
-    return _ENVIRONMENTS.get(word, word)
+    match = _ENVIRONMENT.find(folded(text))
+    return _ENVIRONMENTS.get(match[1], match[1]) if match else None
 
 
 def find_person(text: str, words: Mapping[str, str]) -> str | None:

@@ -7,24 +7,19 @@ that asks for more than its pattern would change what is read (``tests/loop/test
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-DIGITS = "0|1|2|3|4|5|6|7|8|9"
-"""The look of a pattern that needs a digit, of whatever script."""
-_LIKE_ASCII = str.maketrans({"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"})
-"""The four other letters that a pattern which ignores case takes for ASCII ones."""
-_ASCII = frozenset(map(chr, range(128)))
 _DIGIT = re.compile(r"\d")
 
 
 def folded(text: str) -> str:
-    """The text in lower case and with ASCII digits, as a look reads it."""
-    if text.isascii():
-        return text.lower()
-    if any(map(str.isalnum, set(text) - _ASCII)):
-        text = _DIGIT.sub("0", text.translate(_LIKE_ASCII))
-    return text.lower()
+    """The text in lower case, letter for letter, as a look reads it. What a pattern of small letters
+    finds in it, ``re.IGNORECASE`` finds in the text: four other letters count as ASCII ones.
+    """
+    if not text.isascii():
+        text = text.replace("\u0130", "i").replace("\u0131", "i").replace("\u017f", "s")
+    return text.lower()  # which makes a "k" of the fourth, the sign of Kelvin
 
 
 def has_digit(text: str) -> bool:
@@ -33,33 +28,52 @@ def has_digit(text: str) -> bool:
 
 def holds(low: str, look: tuple[str, ...]) -> bool:
     """Whether a folded text holds any of the words."""
-    return any(map(low.__contains__, look))
+    for word in look:  # noqa: SIM110 - any() takes longer than most looks
+        if word in low:
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A pattern that ignores case, and the words that are looked for before it."""
+    """A pattern, and the words that are looked for before it: one of ``look``, and one of ``also``."""
 
     look: tuple[str, ...]
+    also: tuple[str, ...]
     pattern: re.Pattern[str]
 
+    def lets_by(self, low: str) -> bool:
+        """Whether a folded text holds the words without which nothing is found."""
+        return holds(low, self.look) and holds(low, self.also)
+
     def search(self, text: str) -> re.Match[str] | None:
-        return self.pattern.search(text) if holds(folded(text), self.look) else None
+        return self.pattern.search(text) if self.lets_by(folded(text)) else None
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        return self.pattern.finditer(text) if holds(folded(text), self.look) else iter(())
+        return self.pattern.finditer(text) if self.lets_by(folded(text)) else iter(())
 
-    def sub(self, by: str, text: str) -> str:
-        return self.pattern.sub(by, text) if holds(folded(text), self.look) else text
+    def sub(self, by: str | Callable[[re.Match[str]], str], text: str) -> str:
+        return self.pattern.sub(by, text) if self.lets_by(folded(text)) else text
 
-    def fits(self, text: str, low: str) -> bool:
-        """Whether it is found in the text, whose ``folded`` form is ``low``: asked of many in turn."""
-        for word in self.look:
+    def find(self, low: str) -> re.Match[str] | None:
+        """What is found in a text that is ``folded`` already, as it is where many are asked in turn."""
+        for word in self.look:  # written out: most calls end here, with nothing
             if word in low:
-                return self.pattern.search(text) is not None
-        return False
+                return self.pattern.search(low) if holds(low, self.also) else None
+        return None
 
 
-def guarded(look: str, pattern: str) -> Guarded:
-    """``look`` names the words, divided by ``|``: ``change|culprit``."""
-    return Guarded(tuple(look.split("|")), re.compile(pattern, re.IGNORECASE))
+def guarded(look: str, pattern: str, also: str = "") -> Guarded:
+    """A pattern that ignores case, for text as it is written. ``look`` and ``also`` name the words,
+    divided by ``|``: ``change|culprit``.
+    """
+    return _guarded(look, also, re.compile(pattern, re.IGNORECASE))
+
+
+def in_folded(look: str, pattern: str, also: str = "") -> Guarded:
+    """A pattern of small letters, for text that is ``folded``: twice as fast as ignoring case."""
+    return _guarded(look, also, re.compile(pattern))
+
+
+def _guarded(look: str, also: str, pattern: re.Pattern[str]) -> Guarded:
+    return Guarded(tuple(look.split("|")), tuple(also.split("|")), pattern)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from bot.loop.guard import DIGITS, Guarded, folded, guarded
+from bot.loop.guard import Guarded, folded, in_folded
 
 
 class PartKind(StrEnum):
@@ -41,29 +41,42 @@ _THE_INCIDENT = (
     r"|(?:incident|outage)(?: [a-z][a-z0-9]{1,9}-\d{1,8})?)"
 )
 _OPEN = r"(?:open|current|ongoing|active|unresolved|live|recent|latest|other|more|sev-?\d)"
+_WHICH_IS = (
+    r"\b(?:what|which) (?:version|release|deploy|build|tag|commit|sha|revision)s?\b"
+    r"(?: of [\w ,-]{2,60}?)? (?:is|are)(?: [\w-]+){0,2}"
+)
 _HARM = r"(?:broke|break|broken|cause[sd]?|kill(?:ed)?|do (?:it|this|that))\b"
 
 _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     (
         PartKind.CAUSE,
-        guarded(
-            "brok|break|caus|kill|do |our| us",
+        in_folded(
+            "did |have |has ",
             r"\b(?:did|have|has) (?:we|i|an?|any|some|our|one of|something|someone|anyone)\b[^?]*"
-            rf"\b{_HARM}|\b(?:is|was) (?:this|it|that) (?:on )?(?:ours?|us|our fault)\b",
+            rf"\b{_HARM}",
+            also="brok|break|caus|kill|do ",
+        ),
+    ),
+    (
+        PartKind.CAUSE,
+        in_folded(
+            " our| us",
+            r"\b(?:is|was) (?:this|it|that) (?:on )?(?:ours?|us|our fault)\b",
+            also="is |was ",
         ),
     ),
     (
         PartKind.MOVED,
-        guarded(
-            "where|moved|renamed",
+        in_folded(
+            "where |moved from |renamed from ",
             r"\bwhere (?:was|were|did|had)\b.*\b(?:before|come from|previously|used to)\b"
             r"|\b(?:renamed|moved) from (?:where|what)\b",
         ),
     ),
     (
         PartKind.INCIDENTS,
-        guarded(
-            "incident|outage",
+        in_folded(
+            "incidents|outages|is there a",
             r"\b(?:what|which|any|how many|all|list|show|are there)"
             rf"(?: (?:me|any|all|are|the|our|were))*(?: {_OPEN})* (?:incidents|outages)\b"
             r"(?!.*\b(?:did|caus\w*|broke|deploy\w*|release)\b)"
@@ -72,27 +85,40 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     ),
     (
         PartKind.INCIDENT,
-        guarded(
-            "when|how long|is |was |has |status|severity",
+        in_folded(
+            "when did |when was |when were |how long ",
             rf"\bwhen did (?:it|this|that|they|{_THE_INCIDENT}) (?:all )?(?:start|begin|end|stop|happen"
             r"|occur|fire|open|close|resolve)\b(?! (?:deploy|roll))"
             rf"|\bwhen (?:was|were) (?:{_THE_INCIDENT} (?:\w+ly )?(?:resolved|fixed|over|mitigated)"
             rf"|(?:it|this|that|{_THE_INCIDENT}) (?:first )?(?:detected|noticed|closed|opened"
             r"|declared))\b"
             rf"|\bhow long (?:did|has|was|is) (?:it|this|that|{_THE_INCIDENT})"
-            r" (?:last|been|go on|going|open|take)\b"
-            rf"|\b(?:is|was|has) (?:it|this|that|{_THE_INCIDENT}) (?:still |already |now |been |all )*"
+            r" (?:last|been|go on|going|open|take)\b",
+        ),
+    ),
+    (
+        PartKind.INCIDENT,
+        in_folded(
+            "is |was |has ",
+            rf"\b(?:is|was|has) (?:it|this|that|{_THE_INCIDENT}) (?:still |already |now |been |all )*"
             r"(?:over|open|closed|ongoing|active|mitigated|going on|happening)"
             r"(?: now| yet| already)?\W*$"
-            rf"|\b(?:is|was|has) {_THE_INCIDENT} (?:still |already |now |been )*(?:resolved|fixed)\b"
-            rf"|\bstatus of {_THE_INCIDENT}|\b(?:incident|outage) status\b"
+            rf"|\b(?:is|was|has) {_THE_INCIDENT} (?:still |already |now |been )*(?:resolved|fixed)\b",
+            also="over|open|closed|ongoing|active|mitigated|going on|happening|resolved|fixed",
+        ),
+    ),
+    (
+        PartKind.INCIDENT,
+        in_folded(
+            "status|severity",
+            rf"\bstatus of {_THE_INCIDENT}|\b(?:incident|outage) status\b"
             r"|^\W*(?:what(?:'?s| is) the )?(?:current )?status\W*$"
             rf"|\bseverity\b.*\b(?:it|{_THE_INCIDENT})\W*$",
         ),
     ),
     (
         PartKind.COMMIT,
-        guarded(
+        in_folded(
             "commit|sha|revision|hash",
             r"\b(?:what|which)(?:'?s| is| was)?(?: the)? (?:git )?(?:commit|sha|revision|hash)"
             r"(?: id| hash)? (?:is|was|does|did|has|of|for|went)\b"
@@ -104,30 +130,37 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     ),
     (
         PartKind.RUNNING,
-        guarded(
-            "running|live|deployed|current|version|in prod|on prod",
+        in_folded(
+            "running|live|deployed|current|active",
             r"\bwhat(?:'?s| is)(?: currently| now| actually)? (?:running|live)\b(?!.* before\b)"
-            r"|\bwhat(?:'?s| is)(?: currently| now| actually)? (?:deployed )?(?:in|on) (?:prod|staging)"
-            r"|\b(?:what|which) (?:version|release|deploy|build|tag|commit|sha|revision)s?\b"
-            r"(?: of [\w ,-]{2,60}?)? (?:is|are)(?: [\w-]+){0,2}"
-            r" (?:running|live|deployed|current|active|on\W*$|in prod\w*)"
+            rf"|{_WHICH_IS} (?:running|live|deployed|current|active)"
             r"|\bwhat (?:is|are) (?:the )?[\w-]+ running\b"
             r"|^\W*(?:(?:what|which|show)\b.*)?\b(?:current|running|live) (?:version|release|build)"
             r" (?:of|in|on)\b",
         ),
     ),
     (
+        PartKind.RUNNING,
+        in_folded(
+            " on| in prod| in staging",
+            r"\bwhat(?:'?s| is)(?: currently| now| actually)? (?:deployed )?(?:in|on) (?:prod|staging)"
+            rf"|{_WHICH_IS} (?:on\W*$|in prod\w*)",
+            also="what|which ",
+        ),
+    ),
+    (
         PartKind.SETTING,
-        guarded(
+        in_folded(
             "setting|option|flag|switch|variable|env|config|parameter|knob",
             r"\b(?:which|what|is there an?)\b.{0,30}\b(?:settings?|options?|flags?|switch|variables?"
             r"|env(?:ironment)? var\w*|config\w*|parameters?|knobs?)\b.*\b(?:back|restor\w+|old"
             r"|former|previous|off|disabl\w+|revert\w*|opt out|undo\w*)\b",
+            also="back|restor|old|former|previous|off|disabl|revert|opt out|undo",
         ),
     ),
     (
         PartKind.ROLLBACK,
-        guarded(
+        in_folded(
             "roll|revert|undo|safe|lose",
             r"\b(?:safe|safely|risky|dangerous|okay?)\b.*\b(?:roll\w*[ -]?back|rolled|revert\w*)\b"
             r"|\b(?:can|may|should|could) (?:we|i) (?:safely |just )?(?:roll|revert)\b"
@@ -141,36 +174,64 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     ),
     (
         PartKind.BEFORE_ONSET,
-        guarded(
+        in_folded(
             "before",
             r"\b(?:last|latest|newest|nearest|closest)\s+(?:deploy\w*|release|change)\b.*\bbefore\b"
             r".*\b(?:it|they|began|start\w*|onset|incident|outage|broke|fail\w*)\b"
             r"|\bhow long before\b",
+            also="last|latest|newest|nearest|closest|how long",
         ),
     ),
     (
         PartKind.WAS_IT,
-        guarded(
-            "was |is |could |might |may |why |did ",
+        in_folded(
+            "it |this |that ",
             r"\b(?:was|is|could|might|may) (?:it|this|that)(?: be| have been)?(?: really)?"
             r" (?:that|this) (?:one|deploy|release|change)\b"
-            r"|\bwhy not\b(?! ?\?? ?(?:roll|revert))"
-            r"|\bwhy (?:isn.?t|wasn.?t|is it not|was it not)\b"
             r"|\b(?:was|is) (?:that|this)(?: one)? (?:it|the (?:cause|culprit|one))\b"
-            r"|\bdid (?:that|this|deploy|release|#?\d|[\w-]+ v?\d)[\w. #-]*\b(?:cause|break|do it)\b"
+            r"|\b(?:was|is) it (?:deploy |release )?(?:[\w-]+ )?v?#?\d[\d.]*",
+            also="was it|was th|is it|is th|could |might |may ",
+        ),
+    ),
+    (
+        PartKind.WAS_IT,
+        in_folded(
+            "why ",
+            r"\bwhy not\b(?! ?\?? ?(?:roll|revert))"
+            r"|\bwhy (?:isn.?t|wasn.?t|is it not|was it not)\b",
+        ),
+    ),
+    (
+        PartKind.WAS_IT,
+        in_folded(
+            "did ",
+            r"\bdid (?:that|this|deploy|release|#?\d|[\w-]+ v?\d)[\w. #-]*\b(?:cause|break|do it)\b"
             r"|\bdid (?!(?:we|i|you|it|they|an?|any\w*|some\w*|our|one|the last|the latest)\b)"
-            rf"[\w./-]+ {_HARM}"
-            r"|\bcould (?:that|this|deploy|release|#?\d{4}|[\w-]+ v?\d)[\w. #-]*\b(?:be|have)\b"
-            r"|\b(?:was|is) it (?:deploy |release )?(?:[\w-]+ )?v?#?\d[\d.]*"
-            r"|^\W*(?:is|was) (?!it\b|this\b|that\b)[\w./-]+(?: v?\d[\w.]*)? (?:to blame|at fault"
+            rf"[\w./-]+ {_HARM}",
+            also="caus|brok|break|kill|do ",
+        ),
+    ),
+    (
+        PartKind.WAS_IT,
+        in_folded(
+            "could ",
+            r"\bcould (?:that|this|deploy|release|#?\d{4}|[\w-]+ v?\d)[\w. #-]*\b(?:be|have)\b",
+        ),
+    ),
+    (
+        PartKind.WAS_IT,
+        in_folded(
+            "blame|fault|guilty|involved|behind|responsible|cause|culprit|problem|reason",
+            r"^\W*(?:is|was) (?!it\b|this\b|that\b)[\w./-]+(?: v?\d[\w.]*)? (?:to blame|at fault"
             r"|guilty|involved|behind|responsible|the (?:cause|culprit|problem|reason))\b"
             r"|^\W*(?:is|was) (?:[\w-]+ )?(?:deploy|release) #?\d+\b.*"
             r"\b(?:cause|culprit|behind|responsible|to blame|guilty)\b",
+            also="is |was ",
         ),
     ),
     (
         PartKind.FIX,
-        guarded(
+        in_folded(
             "fix|mend|repair|resolve|settle|sort|cure|help|again|recover|heal|back|revert|undone|undid",
             r"\b(?:which|what|did|does|has|have|is|was|were|any)\b.*\b(?:fix(?:es|ed)?|mend(?:s|ed)?"
             r"|repair(?:s|ed)?|resolve[sd]?|settle[sd]?|sort(?:s|ed)?|cure[sd]?|help(?:s|ed)?"
@@ -180,77 +241,94 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     ),
     (
         PartKind.SHIPPED,
-        guarded(
-            "deploy|ship|releas|chang|push|touch|updat|upgrad|bump|out|live",
+        in_folded(
+            "was|were|has|have|had|did|any|thing",
             r"^\W*(?:was|were|has|have|had|did|any|anything|something|nothing)\b.*\b(?:deployed|shipped"
             r"|released|changed?|pushed|touched|updated|upgraded|bumped|rolled out|go out|gone out"
             r"|went out|go live|ship|deploy|release)\b",
+            also="deploy|ship|releas|chang|push|touch|updat|upgrad|bump|out|live",
         ),
     ),
 )
 """Asked in this order; the first that fits a clause is all that it asks."""
 
-_PLAIN: tuple[tuple[PartKind, Guarded], ...] = (
-    (
-        PartKind.CAUSE,
-        guarded(
-            "caus|broke|break|responsible|behind|culprit|blame|guilty|trigger|introduced|fault|why|who",
-            r"\b(?:which|what|who)\b.*\b(?:caus\w+|broke|breaks?|responsible|behind|culprit|blame"
-            r"|guilty|trigger\w*|introduced|at fault|fault)\b"
-            r"|\broot cause\b|\bwhy\b|^\W*(?:the )?(?:cause|culprit)\W*$"
-            r"|\bwhose\b.*\b(?:deploy\w*|release|change|fault)\b",
-        ),
+_CAUSE = (
+    in_folded(
+        "caus|broke|break|responsible|behind|culprit|blame|guilty|trigger|introduced|fault|why|whose",
+        r"\b(?:which|what|who)\b.*\b(?:caus\w+|broke|breaks?|responsible|behind|culprit|blame"
+        r"|guilty|trigger\w*|introduced|at fault|fault)\b"
+        r"|\broot cause\b|\bwhy\b|^\W*(?:the )?(?:cause|culprit)\W*$"
+        r"|\bwhose\b.*\b(?:deploy\w*|release|change|fault)\b",
     ),
-    (
-        PartKind.CAUSE,
-        guarded(
-            "which| it |did |happened|going on|wrong",
-            r"\bwhich\b.*\b(?:deploy\w*|service|change|release|one)\b[^?]*"
-            r"\b(?:is it|did (?:it|this|that)|roll(?:ed)? back|revert)\b"
-            r"|\b(?:is|was) it (?:a|the|our|some) (?:deploy|release|change)\b"
-            r"|\bwhich (?:deploy|release|change|service)(?: is it| was it)?\s*\??$"
-            r"|\b(?:which|what)\b.*\b(?:change|deploy\w*|release|one)\b.*\bdid (?:it|this|that)\b"
-            r"|\bwhich of\b.*\b(?:deploys|deployments|releases|changes)\W*$"
-            r"|\bwhat(?:'?s| is| has)? (?:happened|going on|wrong)\b",
-        ),
+    in_folded(
+        "is it|did |roll|revert",
+        r"\bwhich\b.*\b(?:deploy\w*|service|change|release|one)\b[^?]*"
+        r"\b(?:is it|did (?:it|this|that)|roll(?:ed)? back|revert)\b"
+        r"|\b(?:which|what)\b.*\b(?:change|deploy\w*|release|one)\b.*\bdid (?:it|this|that)\b",
+        also="which|what",
     ),
-    (
-        PartKind.CHANGES,
-        guarded(
-            f"chang|modif|touch|diff|contain|includ|file|setting|line|commit|deploy|release|{DIGITS}",
-            r"\bwhat\b(?!.{0,20}\bdeployed\b).*\b(?:chang\w*|modif\w+|touch\w*|differen\w+|diff"
-            r"|contain\w*|includ\w+)\b"
-            r"|\b(?:which|what) (?:files?|settings?|lines?|commits?)\b.*\b(?:in|of|chang\w*)\b"
-            r"|\b(?:show|see|give)\b.*\bdiff\b"
-            r"|\bwhat(?:'?s| is| was) (?:in )?(?:(?:deploy|release) #?\d|#?\d{4,8}\W*$)"
-            r"|\b(?:tell|show|give) me (?:more )?(?:about )?(?:(?:deploy|release) #?\d|#?\d{4,8}\W*$)"
-            r"|^\s*(?:(?:deploy|release) #?\d+|#?\d{4,8})[\s?!.]*$"
-            r"|\bdiff(?:erence)? (?:of|for|in|between)\b"
-            r"|\bwhat(?:'s| is| was| went)? (?:new )?in(?:to)?\b"
-            r"(?=.*\b(?:deploy|release)\b)",
-        ),
+    in_folded(
+        "is it |was it |happened|going on|wrong",
+        r"\b(?:is|was) it (?:a|the|our|some) (?:deploy|release|change)\b"
+        r"|\bwhat(?:'?s| is| has)? (?:happened|going on|wrong)\b",
     ),
-    (
-        PartKind.WHO_WHEN,
-        guarded(
-            "who|when|last|latest|before|previous|status",
-            rf"\bwho\b.*{SHIP}|\bwhen\b.*(?:{SHIP}|\blive\b|\bfinish)"
-            r"|\bby whom\b|\b(?:last|latest) (?:deploy|release)\b(?=[^?]*\?)"
-            r"|\bwho did (?:it|that|this)\b|\bstatus of (?:deploy|release)\b"
-            r"|\b(?:version|release|deploy|one) (?:right |just )?before (?:that|this|it)\b"
-            r"|\bprevious (?:good )?version\b|\b(?:ran|was running) before\b",
-        ),
+    in_folded(
+        "which ",
+        r"\bwhich (?:deploy|release|change|service)(?: is it| was it)?\s*\??$"
+        r"|\bwhich of\b.*\b(?:deploys|deployments|releases|changes)\W*$",
+        also="deploy|release|change|service",
     ),
-    (
-        PartKind.LISTING,
-        guarded(
-            "deploy|ship|releas|push|out|went",
-            rf"\bwhat\b.*(?:{SHIP}(?:e?d|t|ped)|went out|go out)\b|\bwhat (?:else )?(?:went|shipped)\b"
-            r"|\bwhat (?:else )?did @?[a-z][\w.-]* (?:deploy|ship|release|push)\b"
-            r"|\b(?:deploys|deployments|releases) by\b"
-            r"|\b(?:list|show)\b.*\b(?:deploys|deployments|releases)\b"
-            r"|\b(?:which|what|how many|any|all)\b(?: \w+){0,2} (?:deploys|deployments|releases)\b",
-        ),
+)
+_CHANGES = (
+    in_folded(
+        "what",
+        r"\bwhat\b(?!.{0,20}\bdeployed\b).*\b(?:chang\w*|modif\w+|touch\w*|differen\w+|diff"
+        r"|contain\w*|includ\w+)\b",
+        also="chang|modif|touch|diff|contain|includ",
+    ),
+    in_folded(
+        "which |what ",
+        r"\b(?:which|what) (?:files?|settings?|lines?|commits?)\b.*\b(?:in|of|chang\w*)\b",
+        also="file|setting|line|commit",
+    ),
+    in_folded(
+        "diff",
+        r"\b(?:show|see|give)\b.*\bdiff\b|\bdiff(?:erence)? (?:of|for|in|between)\b",
+    ),
+    in_folded(
+        "what's |whats |what | me ",
+        r"\bwhat(?:'?s| is| was) (?:in )?(?:(?:deploy|release) #?\d|#?\d{4,8}\W*$)"
+        r"|\b(?:tell|show|give) me (?:more )?(?:about )?(?:(?:deploy|release) #?\d|#?\d{4,8}\W*$)",
+    ),
+    in_folded(
+        " in",
+        r"\bwhat(?:'s| is| was| went)? (?:new )?in(?:to)?\b(?=.*\b(?:deploy|release)\b)",
+        also="deploy|release",
+    ),
+)
+_ALONE = re.compile(r"\s*(?:(?:deploy|release) #?\d+|#?\d{4,8})[\s?!.]*$")
+"""A deploy and no more, for the start of a clause."""
+_WHO_WHEN = in_folded(
+    "who|when|last |latest |before|previous|status of ",
+    rf"\bwho\b.*{SHIP}|\bwhen\b.*(?:{SHIP}|\blive\b|\bfinish)"
+    r"|\bby whom\b|\b(?:last|latest) (?:deploy|release)\b(?=[^?]*\?)"
+    r"|\bwho did (?:it|that|this)\b|\bstatus of (?:deploy|release)\b"
+    r"|\b(?:version|release|deploy|one) (?:right |just )?before (?:that|this|it)\b"
+    r"|\bprevious (?:good )?version\b|\b(?:ran|was running) before\b",
+)
+_ASKS_WHO = in_folded("who|when", r"\b(?:who|when)\b")
+_LISTING = (
+    in_folded(
+        "what",
+        rf"\bwhat\b.*(?:{SHIP}(?:e?d|t|ped)|went out|go out)\b|\bwhat (?:else )?(?:went|shipped)\b"
+        r"|\bwhat (?:else )?did @?[a-z][\w.-]* (?:deploy|ship|release|push)\b",
+        also="deploy|ship|releas|push|out|went",
+    ),
+    in_folded(
+        "deploys|deployments|releases",
+        r"\b(?:deploys|deployments|releases) by\b"
+        r"|\b(?:list|show)\b.*\b(?:deploys|deployments|releases)\b"
+        r"|\b(?:which|what|how many|any|all)\b(?: \w+){0,2} (?:deploys|deployments|releases)\b",
     ),
 )
 
@@ -258,13 +336,21 @@ _PLAIN: tuple[tuple[PartKind, Guarded], ...] = (
 def kinds_of(clause: str) -> list[PartKind]:
     """What one clause asks for; empty when nothing is recognised."""
     low = folded(clause)
-    special = next((kind for kind, pattern in _SPECIAL if pattern.fits(clause, low)), None)
-    if special is not None:
-        return [special]
-    kinds = [kind for kind, pattern in _PLAIN if pattern.fits(clause, low)]
-    if PartKind.CAUSE in kinds:
+    for kind, pattern in _SPECIAL:
+        if pattern.find(low):
+            return [kind]
+    if _any(_CAUSE, low):
         return [PartKind.CAUSE]
-    if PartKind.CHANGES in kinds:
-        asks_who = re.search(r"\b(?:who|when)\b", clause, re.IGNORECASE)
-        return [k for k in kinds if k is not PartKind.LISTING] if asks_who else [PartKind.CHANGES]
-    return [PartKind.WHO_WHEN] if PartKind.WHO_WHEN in kinds else kinds
+    if _any(_CHANGES, low) or _ALONE.match(low):
+        asks_who = _ASKS_WHO.find(low) and _WHO_WHEN.find(low)
+        return [PartKind.CHANGES, PartKind.WHO_WHEN] if asks_who else [PartKind.CHANGES]
+    if _WHO_WHEN.find(low):
+        return [PartKind.WHO_WHEN]
+    return [PartKind.LISTING] if _any(_LISTING, low) else []
+
+
+def _any(patterns: tuple[Guarded, ...], low: str) -> bool:
+    for pattern in patterns:  # noqa: SIM110 - any() takes longer than most looks
+        if pattern.find(low):
+            return True
+    return False

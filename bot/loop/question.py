@@ -188,11 +188,9 @@ def _parts_of(clause: Clause, asked: PartKind | None) -> Iterator[Part]:
                     kind=kind,
                     unread=unread(
                         kind,
-                        clause.text,
-                        clause.words,
-                        placed=ref is not None or person is not None or clause.names_any,
+                        clause,
+                        placed=ref is not None or person is not None,
                         timed=bool(clause.span or around),
-                        one_deploy=bool(clause.deploys),
                     ),
                     text=clause.text.strip(" ,"),
                     deploy=ref,
@@ -277,7 +275,7 @@ class _Told:
     def it(self, part: Part) -> tuple[DeployRef, ...]:
         """The deploys that "it" can mean in a part: those of the last clause before that names any."""
         earlier = takewhile(lambda one: one.text.strip(" ,") != part.text, self.clauses)
-        return next(filter(None, (one.meant for one in reversed(tuple(earlier)))), self.meant)
+        return next(filter(None, (one.meant for one in reversed(tuple(earlier)))), ()) or self.meant
 
 
 def _in_context(parts: Sequence[Part], told: _Told, incident: str | None) -> list[Part]:
@@ -315,7 +313,7 @@ def _of_meant(part: Part, parts: Sequence[Part], told: _Told) -> list[Part]:
     """The part with the deploy that it means by ``it``, or by naming none. Where that may be one of
     several it is asked of each; where they are too many, it is left open which.
     """
-    if part.deploy is not None or part.unread:
+    if part.deploy is not None or part.unread or part.kind is PartKind.CAUSE:
         return [part]
     caused = any(one.kind is PartKind.CAUSE for one in parts)
     refs: Sequence[DeployRef] = ()

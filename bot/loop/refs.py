@@ -58,7 +58,9 @@ _UNDONE = guarded(
 """``has deploy 4471 been rolled back?`` names what is mended, and not what mends."""
 _ROLLED = guarded("roll|revert|undo", r"\b(?:roll\w*[ -]?back|revert|undo)\s+(?:the\s+)?([\w-]+)")
 """What stands there may be a service: ``is it safe to roll back web?``."""
-_STANDS_BEFORE = re.compile(r"([\w-]+)\s+(?:deploy|release|version)?\s*#?\Z", re.IGNORECASE)
+_STANDS_BEFORE = re.compile(
+    r"(?<![\w-])([\w-]++)\s++(?:deploy|release|version)?+\s*+#?+\Z", re.IGNORECASE
+)
 _NEAR = 120
 """Characters before a deploy's number in which its service's name is looked for."""
 _STANDS_AFTER = re.compile(r"\s+(?:of|for|to)\s+(?:the\s+)?([\w-]+)", re.IGNORECASE)

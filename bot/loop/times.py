@@ -9,40 +9,40 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from bot.loop.guard import DIGITS, folded, guarded, holds
+from bot.loop.guard import folded, has_digit, holds, in_folded
 
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_AGO = re.compile(
+_AGO = in_folded(
+    "last|past|previous|within",
     r"\b(?:last|past|previous|within)\s+(?:the\s+)?(?:(\d{1,4}|an?|two|three|six|twelve)\s*)?"
     r"(minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w)\b",
-    re.IGNORECASE,
 )
 _WORD_NUMBERS = {"a": 1, "an": 1, "two": 2, "three": 3, "six": 6, "twelve": 12, "twenty-four": 24}
 _MOMENT = (
-    r"(?:(?P<day>\d{4}-\d{2}-\d{2}|yesterday|today)[ T]*(?:at\s+)?)?"
+    r"(?:(?P<day>\d{4}-\d{2}-\d{2}|yesterday|today)[ t]*(?:at\s+)?)?"
     r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?"
-    r"\s*(?P<zone>Z|UTC|GMT|[+-]\d{2}:?\d{2}|CEST|CET|BST|E[SD]T|C[SD]T|M[SD]T|P[SD]T)?"
+    r"\s*(?P<zone>z|utc|gmt|[+-]\d{2}:?\d{2}|cest|cet|bst|e[sd]t|c[sd]t|m[sd]t|p[sd]t)?"
 )
 _DAY_ONLY = r"(?P<only>\d{4}-\d{2}-\d{2}|yesterday|today)"
-_EDGE = re.compile(
+_EDGE = in_folded(
+    "day|:|-",
     rf"\b(?P<edge>since|after|from|between|until|till|before|to|and)\s+(?:{_MOMENT}|{_DAY_ONLY})",
-    re.IGNORECASE,
 )
 _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-_MONTH = re.compile(
+_MONTH = in_folded(
+    "|".join(_MONTHS),
     rf"\b(?:in|during|of|this|last)\s+(?P<month>{'|'.join(_MONTHS)})(?:\s+(?P<year>\d{{4}}))?\b",
-    re.IGNORECASE,
 )
-_AHEAD = guarded(
+_AHEAD = in_folded(
     "before|prior|ahead|leading",
     r"\b(?:(\d{1,4}|an?|two|three|six|twelve|twenty-four)\s*)?(minutes?|mins?|m|hours?|hrs?|h|days?|d"
     r"|weeks?|w)\s+(?:before|prior to|ahead of|leading up to)\b",
 )
-_SAME = guarded("that |same ", r"\b(?:that|the same) (day|week|month)\b")
-_SINCE_ONSET = guarded(
+_SAME = in_folded("that |same ", r"\b(?:that|the same) (day|week|month)\b", also="day|week|month")
+_SINCE_ONSET = in_folded(
     "since|after",
     r"\b(?:since (?:then|onset|it|this|that|they|the (?:incident|outage|alert|kills?|errors?))"
     r"(?: (?:began|started|broke|fired))?|after (?:onset|(?:it|this|that|they) (?:began|started|broke))"
@@ -62,27 +62,25 @@ _ZONES = {
     "PDT": -7,
 }
 """Hours east of UTC, for those names that mean one zone where people are on call together."""
-_BARE_DAY = re.compile(r"\b(yesterday|today|tonight)\b", re.IGNORECASE)
+_BARE_DAY = in_folded("day|night", r"\b(yesterday|today|tonight)\b")
 
 
-_NOON = re.compile(r"\bnoon\b", re.IGNORECASE)
-_MIDNIGHT = re.compile(r"\bmidnight\b", re.IGNORECASE)
-_AM_PM = re.compile(r"\b(1[0-2]|0?[1-9])(?::([0-5]\d))?\s?(am|pm)\b", re.IGNORECASE)
+_NOON = in_folded("noon", r"\bnoon\b")
+_MIDNIGHT = in_folded("midnight", r"\bmidnight\b")
+_AM_PM = in_folded("am|pm", r"\b(1[0-2]|0?[1-9])(?::([0-5]\d))?\s?(am|pm)\b")
+_SHORT_MONTHS = tuple(name[:3] for name in _MONTHS)
 _MONTH_WORD = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
-_DAY_MONTH = re.compile(
+_DAY_MONTH = in_folded(
+    "|".join(_SHORT_MONTHS),
     rf"\b(?:(?P<d1>[0-3]?\d)(?:st|nd|rd|th)?\s+(?P<m1>{_MONTH_WORD})"
     rf"|(?P<m2>{_MONTH_WORD})\.?\s+(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?)"
     r"(?!\w)(?:,?\s+(?P<year>20\d\d))?",
-    re.IGNORECASE,
 )
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAY = re.compile(rf"\b(?:last\s+)?({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
-_TIMELY = (
-    *("day", "night", "last", "past", "previous", "within", "noon", *_MONTHS),
-    *DIGITS.split("|"),
-)
-"""What every text holds that names a window, in lower case."""
-_ON_DAY = re.compile(r"\b(?:on|for|during)\s+(\d{4}-\d{2}-\d{2})\b(?![ T]*\d{1,2}:)", re.IGNORECASE)
+_WEEKDAY = in_folded("day", rf"\b(?:last\s+)?({'|'.join(_WEEKDAYS)})\b")
+_TIMELY = ("day", "night", "last", "past", "previous", "within", "noon", *_SHORT_MONTHS)
+_TIMELY_BY_DIGIT = (":", "-", "am", "pm")
+_ON_DAY = in_folded("-", r"\b(?:on|for|during)\s+(\d{4}-\d{2}-\d{2})\b(?![ t]*\d{1,2}:)")
 
 
 @dataclass(frozen=True)
@@ -124,13 +122,14 @@ class OnsetWindow:
 
 def onset_window(text: str) -> OnsetWindow | None:
     """``in the 24 hours before it began``, ``that week``; ``None`` when the text names no such span."""
-    if ahead := _AHEAD.search(text):
-        count = (ahead[1] or "1").lower()
+    low = folded(text)
+    if ahead := _AHEAD.find(low):
+        count = ahead[1] or "1"
         number = _WORD_NUMBERS.get(count) or int(count)
-        return OnsetWindow(before=timedelta(**{_UNITS[ahead[2][0].lower()]: number}))
-    if same := _SAME.search(text):
-        return OnsetWindow(same=same[1].lower())
-    return OnsetWindow(same="since") if _SINCE_ONSET.search(text) else None
+        return OnsetWindow(before=timedelta(**{_UNITS[ahead[2][0]]: number}))
+    if same := _SAME.find(low):
+        return OnsetWindow(same=same[1])
+    return OnsetWindow(same="since") if _SINCE_ONSET.find(low) else None
 
 
 def _next_month(day: datetime) -> datetime:
@@ -139,7 +138,7 @@ def _next_month(day: datetime) -> datetime:
 
 def _month(match: re.Match[str], now: datetime) -> Window:
     """The month that is named; without a year the latest that has begun by ``now``."""
-    number = _MONTHS.index(match["month"].lower()) + 1
+    number = _MONTHS.index(match["month"]) + 1
     first = _midnight(now).replace(day=1, month=number)
     if match["year"]:
         first = first.replace(year=max(1, int(match["year"])))
@@ -164,7 +163,7 @@ def _midnight(now: datetime) -> datetime:
 
 
 def _day(word: str, now: datetime) -> datetime | None:
-    match word.lower():
+    match word:
         case "today":
             return _midnight(now)
         case "yesterday":
@@ -189,23 +188,23 @@ def _moment(match: re.Match[str], now: datetime) -> datetime | None:
     return at
 
 
-def _plain_times(text: str, now: datetime) -> str:
+def _plain_times(low: str, now: datetime) -> str:
     """The text with ``10pm``, ``noon``, ``28 November`` and ``Friday`` as clock times and ISO days."""
-    text = _NOON.sub("12:00", text)
-    text = _MIDNIGHT.sub("00:00", text)
-    text = _AM_PM.sub(_as_clock, text)
-    text = _DAY_MONTH.sub(lambda m: _as_day(m, now) or m[0], text)
-    return _WEEKDAY.sub(lambda m: f"{_last_weekday(m[1], now):%Y-%m-%d}", text)
+    low = _NOON.sub("12:00", low)
+    low = _MIDNIGHT.sub("00:00", low)
+    low = _AM_PM.sub(_as_clock, low)
+    low = _DAY_MONTH.sub(lambda m: _as_day(m, now) or m[0], low)
+    return _WEEKDAY.sub(lambda m: f"{_last_weekday(m[1], now):%Y-%m-%d}", low)
 
 
 def _as_clock(match: re.Match[str]) -> str:
-    hour = int(match[1]) % 12 + (12 if match[3].lower() == "pm" else 0)
+    hour = int(match[1]) % 12 + (12 if match[3] == "pm" else 0)
     return f"{hour:02}:{match[2] or '00'}"
 
 
 def _as_day(match: re.Match[str], now: datetime) -> str | None:
     """The latest such day that is not after ``now``; ``None`` for the 31st of a short month."""
-    short = (match["m1"] or match["m2"]).lower()[:3]
+    short = (match["m1"] or match["m2"])[:3]
     month = next(n for n, name in enumerate(_MONTHS, 1) if name.startswith(short))
     year = int(match["year"] or now.year)
     try:
@@ -219,46 +218,52 @@ def _as_day(match: re.Match[str], now: datetime) -> str | None:
 
 def _last_weekday(name: str, now: datetime) -> datetime:
     """The latest such day, today included."""
-    back = (now.weekday() - _WEEKDAYS.index(name.lower())) % 7
+    back = (now.weekday() - _WEEKDAYS.index(name)) % 7
     return _midnight(now) - timedelta(days=back)
+
+
+def timely(low: str) -> bool:
+    """Whether a folded text may name a window: it needs one of the words, or a digit and a sign."""
+    return holds(low, _TIMELY) or (holds(low, _TIMELY_BY_DIGIT) and has_digit(low))
 
 
 def window(text: str, now: datetime) -> Window:
     """The window that the text names, read against ``now``; empty when it names none."""
-    if not holds(folded(text), _TIMELY):
+    low = folded(text)
+    if not timely(low):
         return Window()
     try:
-        return _window(text, now.astimezone(UTC))
+        return _window(low, now.astimezone(UTC))
     except OverflowError:  # "on 9999-12-31": it leads out of the calendar
         return Window()
 
 
-def _window(text: str, now: datetime) -> Window:
-    text = _plain_times(text, now)
-    if day := _ON_DAY.search(text):
+def _window(low: str, now: datetime) -> Window:
+    low = _plain_times(low, now)
+    if day := _ON_DAY.find(low):
         begins = _day(day[1], now)
         return Window(begins, begins + timedelta(days=1)) if begins else Window()
     since: datetime | None = None
     until: datetime | None = None
-    if ago := _AGO.search(text):
+    if ago := _AGO.find(low):
         count = ago[1] or "1"
-        number = _WORD_NUMBERS.get(count.lower()) or int(count)
-        since = now - timedelta(**{_UNITS[ago[2][0].lower()]: number})
-    for edge in _EDGE.finditer(text):
+        number = _WORD_NUMBERS.get(count) or int(count)
+        since = now - timedelta(**{_UNITS[ago[2][0]]: number})
+    for edge in _EDGE.finditer(low):
         at = _moment(edge, now)
         if at is None:
             continue
-        match edge["edge"].lower():
+        match edge["edge"]:
             case "since" | "after" | "from" | "between":
                 since = at
             case "to" | "and" if since is None:
                 continue
             case _:
                 until = at + timedelta(days=1) if edge["only"] and edge["edge"] == "to" else at
-    if since is None and until is None and (month := _MONTH.search(text)):
+    if since is None and until is None and (month := _MONTH.find(low)):
         return _month(month, now)
-    if since is None and until is None and (bare := _BARE_DAY.search(text)):
-        word = bare[1].lower()
+    if since is None and until is None and (bare := _BARE_DAY.find(low)):
+        word = bare[1]
         if word == "yesterday":
             since = _midnight(now) - timedelta(days=1)
             until = _midnight(now)
