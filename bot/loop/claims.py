@@ -8,9 +8,9 @@ row. A chunk that names no deploy speaks of the one named before it. Knows no an
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from bot.loop.facts import Fact, FactKind, facts_in
+from bot.loop.facts import Fact, FactKind, FactReader
 from bot.loop.grounds import ANCHORS, NEGATIVE, Grounds, Sight
 from bot.loop.guard import guarded
 from bot.loop.people import with_names_quoted
@@ -93,7 +93,7 @@ def claim_problems(text: str, evidence: Sequence[str], grounds: Grounds) -> list
     cited = [pad.evidence[e] for e in evidence]
     people = {name for one in cited for name in grounds.rows(one).people}
     text = with_names_quoted(text, people)
-    return [*_chunk_problems(text, cited, grounds), *causal_problems(text, cited, grounds.catalog)]
+    return [*_chunk_problems(text, cited, grounds), *causal_problems(text, cited, grounds.facts_in)]
 
 
 def chunks(text: str) -> Iterator[tuple[str, bool]]:
@@ -118,13 +118,13 @@ def _chunk_problems(text: str, cited: Sequence[Observation], grounds: Grounds) -
     about: set[str] = set()
     file: tuple[Fact, ...] = ()
     for chunk, joined in chunks(text):
-        facts = facts_in(chunk, grounds.catalog)
+        facts = grounds.facts_in(chunk)
         files = tuple(f for f in facts if f.kind is FactKind.PATH)
         if joined and facts and not files:
             facts = (*facts, *file)
         else:
             file = files if len(files) == 1 else ()
-        if len({(fact.kind, fact.value) for fact in facts}) > _MOST_FACTS:
+        if len({fact[:2] for fact in facts}) > _MOST_FACTS:
             problems.append(f"{chunk.strip()[:60]!r} says too much at once: make it several claims")
             continue
         grounds.reading.begin_chunk()
@@ -204,9 +204,7 @@ def _sought(fact: Fact, searched: str) -> bool:
     return bool(re.search(rf"(?<![\w.]){re.escape(needle)}(?!\w)", searched))
 
 
-def causal_problems(
-    text: str, cited: Sequence[Observation], catalog: Mapping[str, str]
-) -> list[str]:
+def causal_problems(text: str, cited: Sequence[Observation], facts_in: FactReader) -> list[str]:
     """A cause needs a ranking, its confidence, and its first suspect."""
     bare = _unsaid(text)
     if not _CAUSAL.search(bare):
@@ -224,7 +222,7 @@ def causal_problems(
         return [f"the tool's confidence is {ranked.confidence.value}: say 'most likely'"]
     deploys = [s.deploy for s in (ranked.suspects if _WEAK.search(bare) else ranked.suspects[:1])]
     changed = _changed_words(cited, deploys)
-    problems = (_wrong_subject(_subject(piece), catalog, deploys, changed) for piece in pieces)
+    problems = (_wrong_subject(facts_in, _subject(piece), deploys, changed) for piece in pieces)
     return next(filter(None, problems), [])
 
 
@@ -279,9 +277,9 @@ def _changed_words(cited: Sequence[Observation], deploys: Sequence[Deploy]) -> s
 
 
 def _wrong_subject(
-    subject: str, catalog: Mapping[str, str], allowed: Sequence[Deploy], changed: set[str]
+    facts_in: FactReader, subject: str, allowed: Sequence[Deploy], changed: set[str]
 ) -> list[str]:
-    facts = facts_in(subject, catalog)
+    facts = facts_in(subject)
     names = {name for deploy in allowed for name in names_of(deploy)}
     services = {deploy.service for deploy in allowed}
     blamed = [f for f in facts if f.kind is FactKind.SERVICE]

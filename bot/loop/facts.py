@@ -7,10 +7,10 @@ Pure. Knows neither claims nor the loop's state.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from enum import StrEnum
-from functools import lru_cache
+from functools import partial
 from typing import NamedTuple
 
 from bot.loop.entities import find_services
@@ -74,14 +74,14 @@ _HASHED = re.compile(r"(?<![\w&])#(\d{1,10})\b")
 _VERSION = re.compile(
     r"[v\d](?<![\w.].)(?:(?<=v)\d+|(?<=\d)\d*)(?:\.\d+)+(?:[-+.]?[0-9A-Za-z]+)*(?!\w)"
 )
-_FILE_ENDING = re.compile(
+_FILE_ENDING = (
     r"\.(?:ya?ml|toml|json|py|js|ts|go|rs|java|rb|md|rst|txt|cfg|ini|env|tf|hcl|lock|sql|sh|properties"
     r"|c|h|cpp|kt|cs|php|html)"
 )
 _PATH = re.compile(
     r"(?<![\w@/])(?:(?<!:)(?<![\w.@+-][.@+-])(?=[\w.@+-]++/)"
     r"(?:(?:[\w.@+-]++/)+[\w@+-]*(?:\.[\w@+-]+)+|(?:[\w.@+-]++/){2,}[\w@+-]+)"
-    rf"|(?<!\.)(?<![\w-]-)[\w-]++(?:\.[\w-]+)*{_FILE_ENDING.pattern}\b)"
+    rf"|(?<!\.)(?<![\w-]-)[\w-]++(?:\.[\w-]+)*{_FILE_ENDING}\b)"
 )
 _NAMED_SHA = re.compile(r"\b(?:commit|sha|revision)\s+([0-9a-f]{7,40})\b", re.IGNORECASE)
 _COUNTED = re.compile(
@@ -100,7 +100,7 @@ _NO_NAMES = (
     r"|runner-up|likely|one|two|all|both|any|named|commit|which|when|while|since|python|node)(?![\w-]))"
 )
 _NAMED = re.compile(
-    r"(?<![\w-])(?:(?=[a-z][\w-]++\s++(?:(?:deploy|release)\s+#?\d|depends\s+on\b"
+    r"\b(?<!-)(?:(?=[a-z][\w-]++\s++(?:(?:deploy|release)\s+#?\d|depends\s+on\b"
     r"|v?\d+\.\d+(?:\.\d+)?\b(?!\s?(?:%|ms|s|min|h)\b)))"
     rf"{_NO_NAMES}(?P<before>[a-z][\w-]+)\s+"
     rf"|(?:deploy|release)\s+#?\d+\s+\({_NO_NAMES}(?P<inside>[a-z][\w-]+)(?=[,)])"
@@ -117,6 +117,7 @@ _AMOUNT = re.compile(
 )
 """A number with its unit grown on: ``10k``, ``512MB``, ``3x``."""
 _CODE = re.compile(r"`([^`\n]+)`")
+_SIMPLE = re.compile(r"`#?[\w.+-]+`")
 _QUOTE = re.compile(r"“([^“”]{2,})”|\"([^\"\n]{2,})\"")
 _PERSON = re.compile(
     r"\bby\s+(?!(?:default|design|hand|then|now|far|itself|deploy|the|a|an)\b)"
@@ -163,66 +164,113 @@ def _clock_value(match: re.Match[str]) -> str:
 
 
 def _iso_time(match: re.Match[str]) -> datetime | None:
+    """In UTC; ``None`` when the calendar has no such moment."""
     try:
         at = datetime.fromisoformat(f"{match[1]}T{int(match[2]):02}:{match[3]}:{match[4] or '00'}")
-    except ValueError:
+        return at - zone_offset(match[5])
+    except (ValueError, OverflowError):
         return None
-    return at.replace(tzinfo=UTC) - zone_offset((match[5] or "").strip() or None)
 
 
 def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     """Every fact that a sentence states, each kind by its own shape; what one kind took, no other
     takes. ``catalog`` maps words to services.
     """
-    found: list[Fact] = []
-    marks = _marks(text)
-    shapes = _shapes(marks)
-    rest = _taken(shapes.quoted, text, found)
-    if "`" in marks:
-        found += [Fact(FactKind.CODE, folded(m[1]), m[0]) for m in _CODE.finditer(rest)]
-        rest = _CODE.sub(lambda m: _opened(m[0]), rest)
-    rest = _taken(shapes.people, rest, found)
-    if ":" in marks:
-        for match in _ISO.finditer(rest):
-            if at := _iso_time(match):
-                found.append(Fact(FactKind.DATE, at.date().isoformat(), match[0]))
-                found.append(Fact(FactKind.TIME, f"{at:%H:%M}", match[0]))
-        rest = _ISO.sub(lambda m: " " * len(m[0]), rest)
-    rest = _taken(shapes.measures, rest, found)
-    services = find_services(rest, catalog)
+    rest = _Rest(text)
+    rest.take(_QUOTED)
+    rest.take_codes()
+    rest.take(_PEOPLE)
+    rest.take_times()
+    rest.take(_MEASURES)
+    services = find_services(rest.text, catalog)
+    found = rest.facts
     found += [Fact(FactKind.SERVICE, name, name) for name in services]
-    for match in _NAMED.finditer(rest) if marks & _NAMING else ():
+    for match in rest.names():
         name = next(group for group in match.groups() if group)
         if catalog.get(name.lower()) not in services and "." not in name:
             found.append(Fact(FactKind.NAME, name.lower(), name))
-    _taken(shapes.numbers, rest, found)
+    rest.take(_NUMBERS)
     return tuple(dict.fromkeys(found))
 
 
-def _marks(text: str) -> frozenset[str]:
-    """What of a text tells, at a glance, which shapes it cannot hold. All of it, if the text has
-    letters or digits beyond ASCII, since patterns take some of those for others.
+class FactReader:
+    """Reads the texts of one check, each once: a page repeats lines, a row what the last one says."""
+
+    def __init__(self, catalog: Mapping[str, str]) -> None:
+        self.catalog = catalog
+        self._read: dict[str, tuple[Fact, ...]] = {}
+
+    def __call__(self, text: str) -> tuple[Fact, ...]:
+        if text not in self._read:
+            self._read[text] = facts_in(text, self.catalog)
+        return self._read[text]
+
+
+class _Rest:
+    """A text with blanks for what was taken from it, and the facts that were.
+
+    Its outline tells at a glance which shapes it cannot hold, but where letters, digits or spaces
+    beyond ASCII stand: patterns take some of those for others.
     """
-    there = set(text)
-    if any(map(str.isalnum, there - _ASCII)):
-        return _MARKS
-    lowered = text.lower()
-    words = [word for word in _WORDS if word in lowered]
-    if not there.isdisjoint(_DIGITS):
-        words.append(_DIGIT)
-    if "." in there and _FILE_ENDING.search(text):
-        words.append(_ENDING)
-    return frozenset([*(there & _SIGNS), *words])
+
+    def __init__(self, text: str) -> None:
+        self.facts: list[Fact] = []
+        self.text = text
+        self._outline = _outline(text)
+        self._foreign = not text.isascii() and _FOREIGN.search(text)
+
+    def take(self, shapes: Sequence[_Shape]) -> None:
+        foreign = self._foreign
+        for look, pattern, kind, value in shapes:
+            if foreign or look(self._outline):
+                self._take(pattern, partial(self._fact, kind, value))
+
+    def take_codes(self) -> None:
+        """The code in backticks; what may be a plain name stays to be read."""
+        if "`" in self.text:
+            self._take(_CODE, self._code)
+
+    def take_times(self) -> None:
+        """The times with a date, each as both."""
+        if self._foreign or "-00-00" in self._outline:
+            self._take(_ISO, self._time)
+
+    def names(self) -> Iterable[re.Match[str]]:
+        """What stands where a name does. It stays to be read."""
+        return _NAMED.finditer(self.text) if self._foreign or _names(self._outline) else ()
+
+    def _take(self, pattern: re.Pattern[str], taken: Callable[[re.Match[str]], str]) -> None:
+        self.text, count = pattern.subn(taken, self.text)
+        if count:
+            self._outline = _outline(self.text)
+
+    def _fact(self, kind: FactKind, value: _Value, match: re.Match[str]) -> str:
+        said = match[0]
+        self.facts.append(Fact(kind, value(match), said.strip()))
+        return " " * len(said)
+
+    def _code(self, match: re.Match[str]) -> str:
+        said = match[0]
+        self.facts.append(Fact(FactKind.CODE, folded(match[1]), said))
+        return f" {match[1]} " if _SIMPLE.fullmatch(said) else " " * len(said)
+
+    def _time(self, match: re.Match[str]) -> str:
+        said = match[0]
+        if at := _iso_time(match):
+            day, time = at.isoformat().split("T")
+            self.facts.append(Fact(FactKind.DATE, day, said))
+            self.facts.append(Fact(FactKind.TIME, time[:5], said))
+        return " " * len(said)
 
 
-def _taken(shapes: Sequence[_Shape], text: str, found: list[Fact]) -> str:
-    """The text with blanks for what these shapes took; the facts are added to ``found``."""
-    for _, pattern, kind, value in shapes:
-        for match in list(pattern.finditer(text)):
-            said = match[0]
-            found.append(Fact(kind, value(match), said.strip()))
-            text = f"{text[: match.start()]}{' ' * len(said)}{text[match.end() :]}"
-    return text
+def _outline(text: str) -> str:
+    """The text in lower case, with a 0 for any digit, a blank for any white space, and no more of
+    what is beyond ASCII than the signs that a shape may need, as like ones.
+    """
+    if not text.isascii():
+        for sign, like in _SIGNS:
+            text = text.replace(sign, like)
+    return text.encode("ascii", "replace").translate(_PLAIN).decode()
 
 
 def _count_value(match: re.Match[str]) -> str:
@@ -234,81 +282,66 @@ def _count_value(match: re.Match[str]) -> str:
     return f"{_COUNT_ROLES[role[0].lower()]} {number}"
 
 
-def _opened(code: str) -> str:
-    """A simple name in backticks is read like plain text; longer code stands for itself alone."""
-    return f" {code[1:-1]} " if re.fullmatch(r"`#?[\w.+-]+`", code) else " " * len(code)
+_Value = Callable[[re.Match[str]], str]
 
 
 class _Shape(NamedTuple):
-    """``needs``: a text with none of these marks is not searched."""
+    """``look`` says of an outline whether ``pattern`` may find something in its text: at a tenth of
+    the cost.
+    """
 
-    needs: frozenset[str]
+    look: Callable[[str], object]
     pattern: re.Pattern[str]
     kind: FactKind
-    value: Callable[[re.Match[str]], str]
+    value: _Value
 
 
-class _Shapes(NamedTuple):
-    """In the order in which they take from a text; between them stand those with rules of their own."""
-
-    quoted: tuple[_Shape, ...]
-    people: tuple[_Shape, ...]
-    measures: tuple[_Shape, ...]
-    numbers: tuple[_Shape, ...]
+def _names(outline: str) -> bool:
+    after = " deploy " in outline or " release " in outline or "0.0" in outline
+    return after or " (" in outline or "depends " in outline
 
 
-_DIGITS = frozenset("0123456789")
-_ASCII = frozenset(map(chr, range(128)))
+def _counts(outline: str) -> bool:
+    files = "file" in outline or "commit" in outline or "line" in outline
+    return files or "+0" in outline or "addition" in outline or "deletion" in outline
 
-_DIGIT = "0"
-"""The mark of any digit."""
-_ENDING = ".x"
-"""The mark of a file's name."""
-_COLON = frozenset(":")
-_DASH = frozenset("-")
-_DOT = frozenset(".")
-_NUMBERED = frozenset({_DIGIT})
-_COUNTING = frozenset({"file", "commit", "line", "addition", "deletion", "+", "−"})
-_DEPLOYING = frozenset({"deploy", "release"})
-_FILING = frozenset({"/", _ENDING})
-_NAMING = frozenset({"deploy", "release", "depends", "."})
-_COMMITTING = frozenset({"commit", "sha", "revision"})
-_EVERY = _Shapes(
-    quoted=(
-        _Shape(frozenset('“"'), _QUOTE, FactKind.QUOTE, lambda m: folded(m[1] or m[2])),
-        _Shape(frozenset({":", "www."}), _URL, FactKind.URL, lambda m: m[0].rstrip(".,;:")),
-    ),
-    people=(
-        _Shape(_DASH, _INCIDENT, FactKind.INCIDENT, lambda m: m[0].lower()),
-        _Shape(frozenset({"by", "@"}), _PERSON, FactKind.PERSON, _person_value),
-    ),
-    measures=(
-        _Shape(_COMMITTING, _NAMED_SHA, FactKind.SHA, lambda m: m[1].lower()),
-        _Shape(_DASH, _DATE, FactKind.DATE, lambda m: m[1]),
-        _Shape(_COLON, _CLOCK, FactKind.TIME, _clock_value),
-        _Shape(_NUMBERED, _COMPOUND, FactKind.DURATION, _compound_value),
-        _Shape(_NUMBERED, _DURATION, FactKind.DURATION, _duration_value),
-        _Shape(frozenset("%"), _PERCENT, FactKind.PERCENT, lambda m: f"{float(m[1]):g}"),
-        _Shape(_FILING, _PATH, FactKind.PATH, lambda m: m[0]),
-    ),
-    numbers=(
-        _Shape(_NUMBERED, _AMOUNT, FactKind.NUMBER, _amount_value),
-        _Shape(_COUNTING, _COUNTED, FactKind.COUNT, _count_value),
-        _Shape(_NUMBERED, _SHA, FactKind.SHA, lambda m: m[0].lower()),
-        _Shape(_DEPLOYING, _DEPLOY, FactKind.DEPLOY, lambda m: m[1]),
-        _Shape(frozenset("#"), _HASHED, FactKind.DEPLOY, lambda m: m[1]),
-        _Shape(_DOT, _VERSION, FactKind.VERSION, lambda m: m[0].lower().lstrip("v")),
-        _Shape(_NUMBERED, _NUMBER, FactKind.NUMBER, _number_value),
-    ),
+
+_FOREIGN = re.compile(r"[^\x00-\x7f](?<=[\w\s])")
+_SIGNS = (("“", '"'), ("−", "+"), ("×", "x"))
+_PLAIN = bytes(
+    ord("0" if char.isdigit() else " " if char.isspace() else char.lower())
+    for char in map(chr, range(256))
 )
-_MARKS = _NAMING.union("`", *(shape.needs for group in _EVERY for shape in group))
-_SIGNS = frozenset(mark for mark in _MARKS if len(mark) == 1 and mark != _DIGIT)
-_WORDS = tuple(sorted(mark for mark in _MARKS if len(mark) > 1 and mark != _ENDING))
-
-
-@lru_cache
-def _shapes(marks: frozenset[str]) -> _Shapes:
-    """Those that a text with these marks can hold."""
-    return _Shapes(
-        *(tuple(one for one in group if not one.needs.isdisjoint(marks)) for group in _EVERY)
-    )
+_ENDS = re.compile(r"\.[yptjgrmceihlsk]")
+# In the order in which they take from a text; between them stand those with rules of their own.
+_QUOTED = (
+    _Shape(lambda o: '"' in o, _QUOTE, FactKind.QUOTE, lambda m: folded(m[1] or m[2])),
+    _Shape(lambda o: "://" in o or "www." in o, _URL, FactKind.URL, lambda m: m[0].rstrip(".,;:")),
+)
+_PEOPLE = (
+    _Shape(lambda o: "-0" in o, _INCIDENT, FactKind.INCIDENT, lambda m: m[0].lower()),
+    _Shape(lambda o: "by " in o or "@" in o, _PERSON, FactKind.PERSON, _person_value),
+)
+_MEASURES = (
+    _Shape(
+        lambda o: "commit " in o or "sha " in o or "revision " in o,
+        _NAMED_SHA,
+        FactKind.SHA,
+        lambda m: m[1].lower(),
+    ),
+    _Shape(lambda o: "-00-00" in o, _DATE, FactKind.DATE, lambda m: m[1]),
+    _Shape(lambda o: "0:00" in o, _CLOCK, FactKind.TIME, _clock_value),
+    _Shape(re.compile("0 ?[dhm][a-z]* 0").search, _COMPOUND, FactKind.DURATION, _compound_value),
+    _Shape(re.compile("0 ?[mshdw]").search, _DURATION, FactKind.DURATION, _duration_value),
+    _Shape(lambda o: "%" in o, _PERCENT, FactKind.PERCENT, lambda m: f"{float(m[1]):g}"),
+    _Shape(lambda o: "/" in o or _ENDS.search(o), _PATH, FactKind.PATH, lambda m: m[0]),
+)
+_NUMBERS = (
+    _Shape(re.compile("0 ?[kmgtx]").search, _AMOUNT, FactKind.NUMBER, _amount_value),
+    _Shape(_counts, _COUNTED, FactKind.COUNT, _count_value),
+    _Shape(re.compile("0(?:[a-f]|(?<=[a-f]0))").search, _SHA, FactKind.SHA, lambda m: m[0].lower()),
+    _Shape(lambda o: "deploy" in o or "release" in o, _DEPLOY, FactKind.DEPLOY, lambda m: m[1]),
+    _Shape(lambda o: "#0" in o, _HASHED, FactKind.DEPLOY, lambda m: m[1]),
+    _Shape(lambda o: "0.0" in o, _VERSION, FactKind.VERSION, lambda m: m[0].lower().lstrip("v")),
+    _Shape(lambda o: "0" in o, _NUMBER, FactKind.NUMBER, _number_value),
+)

@@ -32,7 +32,7 @@ NOTHING = "I found nothing that answers this."
 
 SHORTEST_SHA = 7
 _WORD = re.compile(r"[\w.-]{3,}")
-_ENDING = re.compile(r"(?<=[a-z]{4})(?:e?[ds]|e)$")
+_ENDING = re.compile(r"(?<=[a-z]{4})(?:e?[ds]|e)$", re.MULTILINE)
 _IN_ANY_QUESTION = frozenset(
     {"what", "which", "who", "when", "why", "how", "the", "that", "this", "and", "was", "were"}
     | {"did", "does", "has", "have", "had", "are", "for", "with", "from"}
@@ -94,6 +94,8 @@ def unanswered_by(pad: Scratchpad, observations: Sequence[Observation]) -> list[
 
 def _answers(observation: Observation, part: Part) -> bool:
     match part.kind, observation.result.value:
+        case _, None:  # first, because most are: the classes are looked up one by one
+            return False
         case PartKind.CAUSE, SuspectsRanked() | IncidentsFound():
             return True
         case ((PartKind.CHANGES | PartKind.ROLLBACK), DiffShown(deploy=deploy)):
@@ -163,7 +165,8 @@ def _is_named(part: Part, unknowns: Sequence[set[str]]) -> bool:
 
 def _words(text: str) -> set[str]:
     """The words without their endings: what "caused" it is "the cause"."""
-    return {_ENDING.sub("", word.strip(".-")) for word in _WORD.findall(text.lower())}
+    lines = "".join([f"{word.strip('.-')}\n" for word in _WORD.findall(text.lower())])
+    return set(_ENDING.sub("", lines).splitlines())
 
 
 def _answer(arguments: AnswerArguments, claims: Sequence[Claim], pad: Scratchpad) -> Answer:

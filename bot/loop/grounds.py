@@ -6,11 +6,11 @@ cost is counted by ``rows.Reading``. Knows neither claims nor answers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import takewhile
 
-from bot.loop.facts import Fact, FactKind
+from bot.loop.facts import Fact, FactKind, FactReader
 from bot.loop.guard import guarded
 from bot.loop.rows import Pair, Reading, Row, Rows, holds
 from bot.loop.scratchpad import Observation, Scratchpad
@@ -29,7 +29,7 @@ class Grounds:
 
     def __init__(self, pad: Scratchpad) -> None:
         self.pad = pad
-        self.catalog: Mapping[str, str] = pad.question.catalog
+        self.facts_in = FactReader(pad.question.catalog)
         self.reading = Reading()
         self._made: dict[str, Rows] = {}
         self._seen: dict[tuple[tuple[str, ...], bool], Sight] = {}
@@ -38,7 +38,7 @@ class Grounds:
         if observation.id not in self._made:
             paged = self._paged(observation)
             rows = self.rows(paged) if paged else None
-            self._made[observation.id] = Rows(observation.result, self.catalog, self.reading, rows)
+            self._made[observation.id] = Rows(observation.result, self.facts_in, self.reading, rows)
         return self._made[observation.id]
 
     def sight(self, cited: Sequence[Observation], *, quotations: bool) -> Sight:
@@ -50,10 +50,10 @@ class Grounds:
     def _paged(self, page: Observation) -> Observation | None:
         """The earlier observation that this one is a page of."""
         value = page.result.value
+        if not isinstance(value, PageRead):
+            return None
         before = takewhile(lambda o: o.id != page.id, self.pad.evidence.values())
-        return next(
-            (o for o in before if isinstance(value, PageRead) and o.id == value.observation), None
-        )
+        return next((o for o in before if o.id == value.observation), None)
 
 
 class Sight:
@@ -73,6 +73,7 @@ class Sight:
         self._known: set[str] = set().union(*(row.deploys for row in self._of_deploys))
         self._placed = [placed for source in self._sources for placed in source.placed]
         self._common = [source.root for source in self._sources if not source.root.deploys]
+        self._of: dict[frozenset[str], list[Row]] = {}
 
     def deploys_in(self, facts: Sequence[Fact]) -> set[str]:
         """The deploys that these facts name, by any of their names."""
@@ -84,7 +85,7 @@ class Sight:
 
     def together(self, facts: Sequence[Fact], about: set[str]) -> bool:
         """Whether one row, with what encloses it and what is known of its deploy, holds them all."""
-        key = (frozenset((fact.kind, fact.value) for fact in facts), frozenset(about))
+        key = (frozenset([fact[:2] for fact in facts]), frozenset(about))
         if key in self._judged:
             return self._judged[key]
         found = self._together(facts, about)
@@ -97,27 +98,31 @@ class Sight:
             return True
         if not self._reading.may_look_through(len(self._placed)):
             return False
-        left: dict[frozenset[str], Sequence[Fact]] = {}
+        unknown: dict[frozenset[str], Sequence[Fact]] = {}
         for chain, deploys in self._placed:
-            if deploys not in left:
-                left[deploys] = self._not_known(facts, deploys)
-            if _may_be_about(deploys, about) and self._hold(chain, left[deploys]):
+            if not _may_be_about(deploys, about):
+                continue
+            if deploys not in unknown:
+                unknown[deploys] = self._not_in(self._known_of(deploys), facts)
+            if self._hold(chain, unknown[deploys]):
                 return True
-        return any(self._on_a_line(source, facts, about) for source in self._sources)
+        for source in self._sources:
+            chain, deploys = source.around_lines
+            if _may_be_about(deploys, about):
+                left = self._not_in(chain, unknown[deploys])
+                if any(self._hold((line,), left) for line in source.lines_for(left)):
+                    return True
+        return False
 
-    def _on_a_line(self, source: Rows, facts: Sequence[Fact], about: set[str]) -> bool:
-        chain, deploys = source.around_lines
-        if not _may_be_about(deploys, about):
-            return False
-        unknown = self._not_known(facts, deploys)
-        left = [f for f in unknown if not holds(chain, f, quotations=self._quotations)]
-        return any(self._hold([line], left) for line in source.lines_for(left))
+    def _known_of(self, deploys: frozenset[str]) -> list[Row]:
+        """The rows that are common to all, and those of these deploys."""
+        if deploys not in self._of:
+            of_deploys = (row for row in self._of_deploys if not row.deploys.isdisjoint(deploys))
+            self._of[deploys] = [*self._common, *of_deploys]
+        return self._of[deploys]
 
-    def _not_known(self, facts: Sequence[Fact], deploys: frozenset[str]) -> list[Fact]:
-        """The facts that are neither common to all nor known of these deploys."""
-        known = [*self._common, *(row for row in self._of_deploys if row.deploys & deploys)]
-        quotations = self._quotations
-        return [fact for fact in facts if not holds(known, fact, quotations=quotations)]
+    def _not_in(self, rows: Sequence[Row], facts: Sequence[Fact]) -> list[Fact]:
+        return [fact for fact in facts if not holds(rows, fact, quotations=self._quotations)]
 
     def _hold(self, rows: Sequence[Row], facts: Sequence[Fact]) -> bool:
         return all(holds(rows, fact, quotations=self._quotations) for fact in facts)

@@ -9,15 +9,15 @@ are kept apart. Pure; knows no claim.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import islice
 
 from pydantic import BaseModel
 
-from bot.loop.facts import Fact, FactKind, facts_in, folded
+from bot.loop.facts import Fact, FactKind, FactReader, folded
 from tools.base import ToolResult
 from tools.records import Deploy, DiffShown, PageRead, Record, TextRead
 
@@ -40,6 +40,11 @@ _BY_VALUE = frozenset(
     {FactKind.SHA, FactKind.VERSION, FactKind.PERSON, FactKind.DEPLOY, FactKind.INCIDENT}
 )
 """Kinds that a claim introduces with a word of its own: ``commit 3f2a9bc``, ``by maya``, ``v2.3``."""
+_BY_RULE = frozenset(
+    {FactKind.CODE, FactKind.QUOTE, FactKind.INCIDENT, FactKind.PERSON, FactKind.NAME}
+    | {FactKind.SHA, FactKind.PATH, FactKind.NUMBER}
+)
+"""Kinds that a row may hold though the pair of kind and value is not among its facts."""
 _WORD = re.compile(r"\w+")
 _MOST_LINES = 200
 """Lines of one text that are looked at for one word."""
@@ -80,27 +85,27 @@ class Row:
             row = row.parent
 
 
-def holds(rows: Iterable[Row], fact: Fact, *, quotations: bool) -> bool:
+def holds(rows: Sequence[Row], fact: Fact, *, quotations: bool) -> bool:
     """Whether the fact stands in any of these rows. ``quotations`` admits other people's words."""
-    return any(_in_row(row, fact, quotations=quotations) for row in rows)
+    pair = fact[:2]
+    for row in rows:
+        if pair in row.facts or (quotations and pair in row.quoted):
+            return True
+    return fact.kind in _BY_RULE and any(_by_rule(row, fact, quotations=quotations) for row in rows)
 
 
-def _in_row(row: Row, fact: Fact, *, quotations: bool) -> bool:
-    pair = (fact.kind, fact.value)
-    if pair in row.facts or (quotations and pair in row.quoted):
-        return True
+def _by_rule(row: Row, fact: Fact, *, quotations: bool) -> bool:
+    """Whether a row says a fact of such a kind with another value, or in its words."""
     match fact.kind:
         case FactKind.SHA:
             return any(sha.startswith(fact.value) for sha in row.shas)
         case FactKind.PATH:
             return any(p == fact.value or p.endswith(f"/{fact.value}") for p in row.paths)
-        case FactKind.CODE | FactKind.QUOTE | FactKind.INCIDENT | FactKind.PERSON | FactKind.NAME:
-            texts = _texts(row, fact, quotations=quotations)
-            return any(_has_words(text, fact.value.lstrip("@")) for text in texts)
         case FactKind.NUMBER:
             return (FactKind.DEPLOY, fact.value) in row.facts
         case _:
-            return False
+            texts = _texts(row, fact, quotations=quotations)
+            return any(_has_words(text, fact.value.lstrip("@")) for text in texts)
 
 
 def _texts(row: Row, fact: Fact, *, quotations: bool) -> list[str]:
@@ -124,11 +129,12 @@ def _has_words(text: str, needle: str) -> bool:
     return False
 
 
-def _looked_for(fact: Fact) -> list[str]:
-    """What each line that holds the fact has in it, in lower case: one piece at most."""
+def _looked_for(fact: Fact) -> str | None:
+    """What each line that holds the fact has in it, in lower case, if there is one such piece."""
     if fact.kind in _BY_VALUE:
-        return [fact.value.lower().lstrip("@")]
-    return _WORD.findall(fact.said.lower())[:1]
+        return fact.value.lower().lstrip("@")
+    word = _WORD.search(fact.said.lower())
+    return word and word[0]
 
 
 def _wordy(char: str) -> bool:
@@ -183,13 +189,9 @@ class Rows:
     """
 
     def __init__(
-        self,
-        result: ToolResult,
-        catalog: Mapping[str, str],
-        reading: Reading,
-        paged: Rows | None = None,
+        self, result: ToolResult, facts_in: FactReader, reading: Reading, paged: Rows | None
     ) -> None:
-        self._catalog = catalog
+        self._facts_in = facts_in
         self._reading = reading
         self._paged = paged
         self.all: list[Row] = []
@@ -200,39 +202,41 @@ class Rows:
             self._fill(value, self.root)
         self.all.append(self.root)
         typed = value is not None and not isinstance(value, DiffShown | PageRead | TextRead)
+        self._whole = "" if typed else result.text[:_WHOLE_TEXT]
         self._others = isinstance(value, TextRead)
         self._quotes = [quote for row in self.all for quote in row.quotes if quote]
-        self._lines = () if typed else tuple(result.text[:_WHOLE_TEXT].splitlines())
-        self._lowered = "\n".join(map(str.lower, self._lines))
-        self._ends = tuple(at.start() for at in re.finditer("\n", self._lowered))
         self._often: dict[str, int] = {}
         self._line_rows: dict[int, Row] = {}
         if self._others and self._lines and reading.may_read(self._lines[0]):
             # Its head says what all the rest is about.
             self._read(self._lines[0], self.root)
         if not isinstance(value, Record):
-            for fact in facts_in(result.summary, catalog):
+            for fact in facts_in(result.summary):
                 self._put(fact, self.root.facts, self.root)
         self.placed = [_placed(row) for row in self.all]
         self.around_lines = _placed(self.root)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._whole.splitlines()
+
+    @cached_property
+    def _lowered(self) -> str:
+        return "\n".join(self._lines).lower()
 
     def lines_for(self, facts: Sequence[Fact]) -> Iterator[Row]:
         """The lines of the text that could hold all these facts, as rows under the root: those
         with the rarest word that is looked for, then those where it may be spelled otherwise.
         """
-        left = [fact for fact in facts if not _in_row(self.root, fact, quotations=True)]
+        left = [fact for fact in facts if not holds((self.root,), fact, quotations=True)]
         spelled = [fact for fact in left if fact.kind not in _RESPELLED]
         yield from self._lines_with(left)
         if len(spelled) < len(left):
             yield from self._lines_with(spelled)
 
     def _lines_with(self, facts: Sequence[Fact]) -> Iterator[Row]:
-        words = dict.fromkeys(word for fact in facts for word in _looked_for(fact))
-        for word in words:
-            if word not in self._often:
-                self._often[word] = self._lowered.count(word)
-        held = filter(self._often.get, words)
-        rarest = min(held, key=self._often.__getitem__, default=None)
+        words = dict.fromkeys(filter(None, map(_looked_for, facts)))
+        rarest = min(filter(self._often_in, words), key=self._often.__getitem__, default=None)
         places = self._places_of(rarest) if rarest else () if words else range(len(self._lines))
         for at in islice(places, _MOST_LINES):
             if not self._reading.may_look():
@@ -243,13 +247,22 @@ class Rows:
                 self._line_rows[at] = self._read(self._lines[at], Row(parent=self.root))
             yield self._line_rows[at]
 
+    def _often_in(self, word: str) -> int:
+        """How often the word is in the text."""
+        if word not in self._often:
+            self._often[word] = self._lowered.count(word)
+        return self._often[word]
+
     def _places_of(self, word: str) -> Iterator[int]:
         """The lines that hold the word."""
-        at = self._lowered.find(word)
+        text = self._lowered
+        line, end = 0, 0
+        at = text.find(word)
         while at >= 0:
-            line = bisect_left(self._ends, at)
+            line += text.count("\n", end, at)
             yield line
-            at = self._lowered.find(word, self._ends[line]) if line < len(self._ends) else -1
+            end = text.find("\n", at)
+            at = text.find(word, end) if end >= 0 else -1
 
     def _read(self, line: str, row: Row) -> Row:
         """The row with what a line of the text says; in a text of others that is a quotation."""
@@ -257,7 +270,7 @@ class Rows:
         others = self.said_by_others(said)
         facts, words = (row.quoted, row.quotes) if others else (row.facts, row.words)
         words.append(said)
-        for fact in facts_in(line, self._catalog):
+        for fact in self._facts_in(line):
             self._put(fact, facts, row)
         return row
 
@@ -318,7 +331,7 @@ class Rows:
                     row.facts.add((FactKind.COUNT, f"{role} {item}"))
             case str() if quoted:
                 row.quotes.append(folded(item))
-                row.quoted |= {(f.kind, f.value) for f in facts_in(item, self._catalog)}
+                row.quoted |= {fact[:2] for fact in self._facts_in(item)}
             case str():
                 self._text(name, item, row)
             case _:
@@ -332,7 +345,7 @@ class Rows:
             row.paths.add(item)
             row.paths.add(item.rsplit("/", 1)[-1])
         elif name in {"service", "services"}:
-            row.facts.add((FactKind.SERVICE, self._catalog.get(item.lower(), item)))
+            row.facts.add((FactKind.SERVICE, self._facts_in.catalog.get(item.lower(), item)))
         elif name == "ref":
             row.facts.add((FactKind.VERSION, _version(item)))
         elif name == "nearest":
@@ -340,7 +353,7 @@ class Rows:
         if name in _PEOPLE:
             self.people.add(item)
         else:
-            for fact in facts_in(item, self._catalog):
+            for fact in self._facts_in(item):
                 self._put(fact, row.facts, row)
 
     def _put(self, fact: Fact, facts: set[Pair], row: Row) -> None:
@@ -350,7 +363,7 @@ class Rows:
             case FactKind.PATH:
                 row.paths.add(fact.value)
             case _:
-                facts.add((fact.kind, fact.value))
+                facts.add(fact[:2])
 
 
 def _placed(row: Row) -> Placed:

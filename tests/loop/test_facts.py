@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from bot.loop.facts import facts_in
 from support.scripted import CATALOG
@@ -142,3 +144,62 @@ def test_a_number_of_any_length_is_compared_to_its_last_digit() -> None:
     (fact,) = facts_in(digits, CATALOG)
     assert fact.value == digits
     assert facts_in("007 1,234,567,890,123,456", CATALOG)[-1].value == "1234567890123456"
+
+
+def test_a_moment_before_or_after_all_calendars_is_no_time() -> None:
+    assert values("at 0001-01-01T00:00+01:00 and 9999-12-31T23:59-01:00") == []
+
+
+PIECES = (
+    *("“no way”", '"no way"', "https://a.example/x", "www.a.example", "INC-42", "by Maya", "@bob"),
+    *("commit 3f2a9bc1", "sha deadbeef", "2026-11-29", "2026-11-29T01:44Z", "01:44", "1 h 22 min"),
+    *(
+        "2 days 5h",
+        "5 s",
+        "5000ms",
+        "3 weeks",
+        "12 %",
+        "a/b.py",
+        "x.yaml",
+        "a.html",
+        "10k",
+        "5 GiB",
+    ),
+    *("3×", "2x", "1,204 commits", "3 files", "−31", "+80", "removed 3 lines", "4 additions"),
+    *(
+        "9 deletions",
+        "3f2a9bc",
+        "abcdef1",
+        "deploy #12",
+        "releases 4",
+        "#44",
+        "v2.3.1",
+        "1.2",
+        "13",
+    ),
+    *(
+        "orders deploy 7",
+        "deploy 7 (orders,",
+        "release  8\t(orders)",
+        "orders depends on",
+        "orders v1.2",
+    ),
+    *("`x y`", "`4471`", "payments api", "web", "e", "s", "×", "→"),
+)
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(["", " ", "\t", "-", ", "]))).map(
+        lambda pairs: "".join(map("".join, pairs))
+    )
+)
+@example(" ".join(PIECES))
+def test_what_a_text_cannot_hold_at_a_glance_it_does_not_hold(text: str) -> None:
+    no_glance = f"{text} é"  # a letter beyond ASCII: each shape is searched for
+    assert stated(text) == stated(no_glance)
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_text_of_one_piece_is_read_as_at_leisure(piece: str) -> None:
+    assert stated(piece) == stated(f"{piece} é")
