@@ -7,6 +7,7 @@ run is refused here, and the refusal is an observation that says what to do (M10
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from pydantic import JsonValue
@@ -38,6 +39,11 @@ class Run(Planned):
     tool: Tool[Any]
     arguments: Arguments
 
+    @cached_property
+    def given(self) -> dict[str, JsonValue]:
+        """The arguments that are not the defaults, as the trace shows them."""
+        return self.arguments.model_dump(mode="json", exclude_defaults=True)
+
 
 @dataclass(frozen=True)
 class Point(Planned):
@@ -58,6 +64,11 @@ class Check(Planned):
     """Hold this answer against the observations (M6)."""
 
     answer: AnswerArguments
+
+    @cached_property
+    def given(self) -> dict[str, JsonValue]:
+        """The answer as the trace shows it."""
+        return self.answer.model_dump(mode="json")
 
 
 @dataclass(frozen=True)

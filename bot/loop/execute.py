@@ -53,8 +53,10 @@ async def execute(plans: tuple[Plan, ...], hands: Hands) -> Executed:
     for plan in plans:
         if isinstance(plan, Run | Check):
             hands.recorder.note(_called(plan, hands.step))
-    await hands.recorder.flush()
-    read, cut = await _reads([plan for plan in plans if isinstance(plan, Run)], hands)
+    reads = [plan for plan in plans if isinstance(plan, Run)]
+    if reads:
+        await hands.recorder.flush()
+    read, cut = await _reads(reads, hands)
     results = _together(plans, read)
     verdict = next((check(p.answer, hands.pad) for p in plans if isinstance(p, Check)), None)
     proposal = next((_proposal(p, hands) for p in plans if isinstance(p, Propose)), None)
@@ -80,12 +82,8 @@ def _together(plans: tuple[Plan, ...], results: dict[str, ToolResult]) -> dict[s
 
 
 def _called(plan: Run | Check, step: int) -> ToolCalled:
-    match plan:
-        case Run(arguments=arguments, tool=tool):
-            name, values = tool.name, arguments.model_dump(mode="json", exclude_defaults=True)
-        case Check(answer=answer, call=made):
-            name, values = made.name, answer.model_dump(mode="json")
-    return ToolCalled(step=step, observation=plan.observation, tool=name, arguments=values)
+    name = plan.call.name
+    return ToolCalled(step=step, observation=plan.observation, tool=name, arguments=plan.given)
 
 
 async def _reads(plans: Sequence[Run], hands: Hands) -> tuple[dict[str, ToolResult], Cut | None]:
@@ -212,9 +210,8 @@ def _observe(
 ) -> Observation:
     """The observation of one plan, as it is appended."""
     match plan:
-        case Run(arguments=checked):
+        case Run(given=arguments):
             result, origin = results[plan.observation], Origin.RAN
-            arguments = checked.model_dump(mode="json", exclude_defaults=True)
         case Point(earlier=earlier) if earlier in results and _failed(results[earlier]):
             result = _error(f"It is the same call as {earlier}, which failed. It ran once.")
             arguments, origin = {}, Origin.POINTED
@@ -224,9 +221,8 @@ def _observe(
             arguments, origin = {}, Origin.POINTED
         case Refuse(why=why):
             result, arguments, origin = _error(why), {}, Origin.REFUSED
-        case Check(answer=answer):
+        case Check(given=arguments):
             result, origin = _checked(verdict), Origin.CHECKED
-            arguments = answer.model_dump(mode="json")
         case Propose(arguments=proposed):
             text = "Proposed to a person; nothing was changed."
             result = ToolResult(status=Status.OK, summary=text, text=text)

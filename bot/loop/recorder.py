@@ -102,7 +102,7 @@ class Recorder:
                 return None
 
     def cut(self, step: int, phase: Phase) -> Cut | None:
-        match self._recorded.get((WasCut.__name__, step, phase.value)):
+        match self._recorded.get((WasCut.__name__, step, str(phase))):
             case WasCut(reason=reason, by=by):
                 return Cut(reason, by)
             case _:

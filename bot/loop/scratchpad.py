@@ -86,7 +86,7 @@ class Observation:
     def one_line(self) -> str:
         """What is left of it after a context cut, or all of it where that is no longer."""
         line = (
-            f"[{self.id}] {self.result.status.value} {self.result.summary}\n"
+            f"[{self.id}] {self.result.status} {self.result.summary}\n"
             f'(shortened; read_result(observation="{self.id}") shows its text again)'
         )
         return line if self.origin is Origin.RAN and len(line) < len(self.shown) else self.shown
@@ -127,7 +127,7 @@ class Step:
     def refused(self) -> bool:
         """Whether it asked for something, and none of it ran."""
         return bool(self.observations) and all(
-            o.origin in {Origin.POINTED, Origin.REFUSED} for o in self.observations
+            o.origin is Origin.POINTED or o.origin is Origin.REFUSED for o in self.observations
         )
 
     @property
@@ -318,7 +318,7 @@ def show(observation: str, result: ToolResult, cap: int) -> str:
     """The bounded view of a result: whole lines up to ``cap`` characters, what was left out, and the
     exact call that shows it (M13).
     """
-    head = f"[{observation}] {result.status.value}"
+    head = f"[{observation}] {result.status}"
     text = result.text.rstrip() or result.summary
     if len(head) + 1 + len(text) <= cap:
         return f"{head}\n{text}"

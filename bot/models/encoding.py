@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from pydantic import JsonValue
 from pydantic_core import to_json
@@ -164,8 +163,7 @@ def as_object(raw: str) -> str:
 # --- the transcript ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Exchange:
+class Exchange(NamedTuple):
     """A user's message, or a model's turn with the results of its calls.
 
     ``start`` is the place of its first message, ``after_user`` whether a user's message stands

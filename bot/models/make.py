@@ -55,7 +55,7 @@ def _chat(settings: EndpointSettings, client: HttpClient, clock: Clock) -> Model
 
     key = settings.key
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    headers, secrets = _headers(settings, headers)
+    headers, secrets = _headers(settings, key, headers)
     options = ChatOptions(
         model=settings.model,
         mode=settings.mode,
@@ -86,7 +86,7 @@ def _messages(settings: EndpointSettings, client: HttpClient, clock: Clock) -> M
 
     key = settings.key
     headers = {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
-    headers, secrets = _headers(settings, headers)
+    headers, secrets = _headers(settings, key, headers)
     options = MessagesOptions(
         model=settings.model,
         max_output_tokens=settings.max_output_tokens,
@@ -98,9 +98,9 @@ def _messages(settings: EndpointSettings, client: HttpClient, clock: Clock) -> M
 
 
 def _headers(
-    settings: EndpointSettings, usual: dict[str, str]
+    settings: EndpointSettings, key: str, usual: dict[str, str]
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """The headers, the configured ones over the usual ones, and the secrets among them."""
     configured = {k.lower(): v.get_secret_value() for k, v in settings.headers.items()}
-    secrets = (settings.key, *configured.values())
+    secrets = (key, *configured.values())
     return {"content-type": "application/json"} | usual | configured, tuple(filter(None, secrets))

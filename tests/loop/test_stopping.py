@@ -173,5 +173,59 @@ def test_work_that_was_not_started_is_closed(loop: VirtualLoop) -> None:
     assert work.cr_frame is None
 
 
+def test_a_run_that_is_itself_cancelled_is_cancelled_and_its_work_with_it(
+    loop: VirtualLoop,
+) -> None:
+    freed = []
+
+    async def holds() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            freed.append(loop.time())
+
+    async def run() -> None:
+        await stop_in(loop, 60).race(holds(), 10)
+
+    async def cancelled() -> bool:
+        task = asyncio.create_task(run())
+        loop.call_later(2, task.cancel)
+        await asyncio.wait({task})
+        return task.cancelled()
+
+    assert loop.play(cancelled())
+    assert freed == [102.0]
+
+
+def test_work_that_was_late_itself_says_so(loop: VirtualLoop) -> None:
+    async def breaks() -> None:
+        raise TimeoutError("its own")
+
+    with pytest.raises(TimeoutError, match="its own"):
+        race(loop, stop_in(loop, 60), breaks(), 10)
+
+
+def test_an_abort_by_the_work_itself_cuts_it_at_its_next_wait(loop: VirtualLoop) -> None:
+    stop = stop_in(loop, 60)
+
+    async def gives_up() -> None:
+        stop.abort("@maya")
+        await asyncio.sleep(3)
+
+    assert race(loop, stop, gives_up(), 10) == Cut(StopReason.ABORTED, "@maya")
+    assert loop.time() == 100.0
+
+
+def test_an_abort_in_the_moment_in_which_the_time_is_over_still_counts(loop: VirtualLoop) -> None:
+    stop = stop_in(loop, 60)
+
+    async def is_late() -> None:
+        loop.call_later(10, stop.abort, "@maya")  # after the timer of the same moment
+        await asyncio.sleep(30)
+
+    assert race(loop, stop, is_late(), 10) == Cut(StopReason.ABORTED, "@maya")
+    assert loop.time() == 110.0
+
+
 def test_the_time_of_day_is_in_utc() -> None:
     assert Clock().now().utcoffset() == timedelta()

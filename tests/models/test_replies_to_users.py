@@ -26,7 +26,9 @@ from models.model_server import (
 from models.script import ANSWER, DIFF, GOOD, HEADLINE, SEARCH
 from models.wires import KEY, MESSAGES, TOOLS, Alone, Wire, ask
 
+LIMITS = Limits(model_retries=1)
 QUICK = Limits(model_call_seconds=0.3, model_retries=1)
+"""For a model that answers too late."""
 
 
 async def test_the_0214_question_is_answered_in_three_turns(wire: Wire, alone: Alone) -> None:
@@ -241,7 +243,8 @@ async def test_what_no_retry_can_mend_fails_at_once_in_plain_words_with_what_was
 ) -> None:
     journal = MemoryJournal()
     async with model_server(SEARCH, play) as server:
-        outcome = await ask(alone(wire, server), limits=QUICK, journal=journal)
+        limits = QUICK if kind is ModelErrorKind.TIMEOUT else LIMITS
+        outcome = await ask(alone(wire, server), limits=limits, journal=journal)
     failure = _fails(outcome, StopReason.MODEL_UNAVAILABLE)
     assert [e.error for e in journal.events if isinstance(e, ModelFailed)] == [kind]
     assert failure.established[0].text.startswith("1. payments-api 4471")
