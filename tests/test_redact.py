@@ -130,6 +130,35 @@ level=info msg=login password=§ user=bob
 time=1 token=§ status=200
 DB_PASSWORD: § → §x
 the database password is §
+the new password is now: §
+the password "§" was leaked
+with password §, please rotate
+Invalid API key: §
+Incorrect API key provided: §
+requirepass §
+helm upgrade --set db.password=§,db.port=5
+SECRET_KEY_BASE=§
+secret_key_base: §
+DBPASS=§
+rootpw: §
+keytool -storepass §
+curl -sSfu me:§ https://h
+curl --proxy-user me:§ https://h
+ldapsearch -D cn=me -w § -b x
+AUTHORIZATION: BEARER §
+request(app).get("/").auth("me", "§")
+CREATE USER bob IDENTIFIED BY "§";
+CREATE USER bob IDENTIFIED WITH mysql_native_password BY '§';
+SET PASSWORD FOR 'bob'@'%' = '§';
+<property name="password">§</property>
+<entry key="db.password">§</entry>
+<password><![CDATA[§]]></password>
+{"value": "§", "name": "DB_PASSWORD"}
+tokens: ["§", "x"]
+{"apiKeys": {"billing": "§", "other": 1}}
+secrets = { db = "§" }
+secrets: { db: §, port: 5 }
+"secret": {"value": "§"}
 """.splitlines()
 
 
@@ -417,6 +446,23 @@ author: Jane
 deploy 4471 at 02:14 UTC by amber, 5s → 1s
 retry.token.limit: 5 → 1
 if x.startswith("-----BEGIN RSA PRIVATE KEY-----") and x.endswith("-----END RSA PRIVATE KEY-----"):
+image: registry.example/auth:9f8e7d6c5b4a39281706f5e4d3c2b1a0
+auth 9f8e7d6c5b4a3928 is live again
+Token parser2000Factory fails
+unexpected token 'access' at 12
+token refresh failed for checkout-7d9f8b6c5-x2x9z
+cache key: user-9f8e7d6c5b4a
+public key: 9f8e7d6c5b4a39281706f5e4d3c2b1a0
+the API key is rotated
+bypass=9xK2mP7vLw4T
+tokens: { brand: "#3b82f6", accent: "#1a2B3c" }
+keys: ["9f8e7d6c5b4a39281706f5e4d3c2b1a0"]
+"secrets": [{"name": "DB", "valueFrom": "arn:aws:secretsmanager:eu:1:secret:db-AbCdEf"}]
+secret: { name: app-tls-9f8e7d6c5b4a3, optional: true }
+auth: { image: "registry/auth:9f8e7d6c5b4a3", replicas: 3 }
+curl -sSfu https://x.example/y
+<entry key="token.ttl">3600</entry>
+connect(token=oauth2AccessToken, host=x)
 """.strip().splitlines()
 
 

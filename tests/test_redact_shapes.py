@@ -5,6 +5,7 @@ The examples are put together at run time: a scanner of this repository should n
 
 from __future__ import annotations
 
+import base64
 import itertools
 import re
 
@@ -36,6 +37,11 @@ def hexa(size: int) -> str:
 UUID = "-".join(hexa(size) for size in (8, 4, 4, 4, 12))
 EXAMPLES: list[tuple[str, str]] = [
     *(("aws access key", lead + up(16)) for lead in ("AKIA", "ASIA", "ABIA", "ACCA", "A3TX")),
+    (
+        "private key",
+        base64.b64encode(f"-----BEGIN RSA PRIVATE KEY-----\n{an(90)}".encode()).decode(),
+    ),
+    ("registry credentials", base64.b64encode(b'{"auths":{"h":{"auth":"bWU6eA=="}}}').decode()),
     ("aws bedrock key", "ABSK" + an(132)),
     ("gcp api key", "AIza" + an(35)),
     ("gcp access token", "ya29." + an(60)),

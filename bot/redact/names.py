@@ -45,6 +45,7 @@ _ENDINGS: tuple[tuple[str, Secrecy], ...] = (
     ("passwd", _PASSWORD),
     ("pwd", _PASSWORD),
     ("clientsecret", Secrecy("client secret", Trust.KEPT)),
+    ("secretkeybase", Secrecy("secret", Trust.KEPT)),
     ("secret", Secrecy("secret", Trust.KEPT)),
     ("token", Secrecy("token", Trust.ISSUED)),
     ("credentials", Secrecy("credentials", Trust.KEPT)),
@@ -56,6 +57,11 @@ _KEYS = re.compile(
     r"|account|master|auth|authorization|service|shared|licen[cs]e|ssh|hmac|consumer|app|application"
     r"|storage|session|crypto|aes|rsa|jwt|webhook|write|admin|integration|routing|root|deploy"
     r"|subscription|function|ingest|ingestion|db|database)key$"
+)
+# "pass" and "pw" count glued to one of these, too: in "bypass" and "compass" they do not.
+_GLUED = re.compile(
+    r"(?:db|root|user|admin|my|sql|mysql|pg|postgres|redis|mongo|rabbit|ldap|bind|smtp|mail|imap|ftp|ssh"
+    r"|http|proxy|vnc|key|store|require|auth)(?:pass|pw)$"
 )
 # Words that count only when they stand alone at the end.
 _WORDS: dict[str, Secrecy] = {
@@ -74,6 +80,8 @@ _WHICH = re.compile(
     r"|value|base64|b64|live|default|\d{1,3})|\d{1,2})$",
     re.IGNORECASE,
 )
+# What is one although it ends with an "s".
+_ONE = frozenset({"pass", "sas", "dsns", "auths", "jws", "pws"})
 # Tokens of grammars, language models and pages.
 _PLAIN_TOKEN = re.compile(
     r"(?:next|page|paging|pagination|continuation|cursor|eos|bos|pad|unk|sep|cls|mask|special|stop"
@@ -105,7 +113,17 @@ def secrecy(name: str) -> Secrecy | None:
         if _KEYS.search(joined):
             return Secrecy(_key_kind(joined), Trust.KEPT)
         return None
+    if _GLUED.search(joined):
+        return _WORDS["pass"]
     return _WORDS.get(_CAMEL.split(last)[-1].lower())
+
+
+@lru_cache(maxsize=4096)
+def secrecy_of_many(name: str) -> Secrecy | None:
+    """Return what ``name`` holds several of, as ``apiKeys`` does; ``None`` of no secrets."""
+    if not name.endswith(("s", "S")) or _CAMEL.split(name)[-1].lower() in _ONE:
+        return None
+    return secrecy(name[:-1])
 
 
 def _key_kind(joined: str) -> str:

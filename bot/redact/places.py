@@ -74,8 +74,8 @@ _PLACES: tuple[Place, ...] = (
     ),
     _place(
         "authorization",
-        "uthorization",
-        r"uthorization\\{0,3}[\"']?\]?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,3}[\"'`]?"
+        "uthorization UTHORIZATION",
+        r"(?:uthorization|UTHORIZATION)\\{0,3}[\"']?\]?[ \t]{0,4}[:=,][ \t]{0,4}\\{0,3}[\"'`]?"
         r"(?:(?i:bearer|basic|token|apikey|negotiate|splunk|genie-?key|bot)[ \t]{1,4})?"
         r"(?P<secret>[A-Za-z0-9._~+/:-]{8,4096}={0,2})",
         is_opaque,
@@ -101,6 +101,21 @@ _PLACES: tuple[Place, ...] = (
         "password",
         "",
         r"-u(?<![\w]-u)(?:ser)?[ =]{0,2}[\"']?[\w.@\\+-]{1,128}:(?P<secret>[^\s\"'`]{1,256})",
+        _in_url,
+    ),
+    # several flags in one, and other users than that of the host
+    _place(
+        "password",
+        "curl",
+        r"curl(?:[ \t]{1,4}[^\s|;&]{1,200}){0,20}?[ \t]{1,4}(?:-[a-zA-Z]{1,9}u|--proxy-user)[ =]{0,2}"
+        r"[\"']?[\w.@\\+-]{1,128}:(?P<secret>[^\s\"'`]{1,256})",
+        _in_url,
+    ),
+    _place(
+        "password",
+        "mongo ldap sqlcmd",
+        r"(?:mongo|ldap|sqlcmd)\w{0,8}(?:[ \t]{1,4}[^\s|;&]{1,200}){0,20}?[ \t]{1,4}-[pwP][ \t]{1,4}"
+        r"[\"']?(?P<secret>[^\s\"'`|;&]{3,256})",
         _in_url,
     ),
     _place(
@@ -132,9 +147,23 @@ _PLACES: tuple[Place, ...] = (
     ),
     _place(
         "password",
-        "BasicAuth( basic_auth( auth=(",
-        r"(?:BasicAuth|basic_auth|auth=)\([\"'][^\"'\n]{0,64}[\"'],[ \t]{0,4}[\"']"
+        "asicAuth( basic_auth( auth=( .auth(",
+        r"(?:asicAuth|basic_auth|auth=|\.auth)\([\"'][^\"'\n]{0,64}[\"'],[ \t]{0,4}[\"']"
         r"(?P<secret>[^\"'\n]{3,256})",
+        is_literal,
+    ),
+    # SQL: IDENTIFIED WITH plugin BY "x", SET PASSWORD FOR u = 'x', PASSWORD('x')
+    _place(
+        "password",
+        "IDENTIFIED identified",
+        r"(?:IDENTIFIED|identified)[ ](?:(?i:with)[ ][\w\"'`]{1,64}[ ])?(?i:by)[ ]"
+        r"[\"'](?P<secret>[^\"'\n]{1,256})[\"']",
+        is_literal,
+    ),
+    _place(
+        "password",
+        "PASSWORD( FOR",
+        r"PASSWORD(?:[ ]FOR[ ][^\s=]{1,128}[ ]?=[ ]?|\()[\"'](?P<secret>[^\"'\n]{1,256})[\"']",
         is_literal,
     ),
     # SQL: IDENTIFIED BY 'x', PASSWORD 'x'

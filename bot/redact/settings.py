@@ -12,13 +12,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bot.redact import issued
+from bot.redact import issued, members
 from bot.redact.gate import Gate
-from bot.redact.names import STEMS, Secrecy, Trust, secrecy
+from bot.redact.members import Holds
+from bot.redact.names import STEMS, Secrecy, Trust, secrecy, secrecy_of_many
+from bot.redact.pairs import VALUE_BEHIND, is_value, value_before
 from bot.redact.runs import Line, Next, Run
+from bot.redact.sentences import TOLD, given, key_in_words
 from bot.redact.spans import Span
 from bot.redact.syntax import Files, Syntax
-from bot.redact.values import MASKED, is_coined, is_literal, is_number, is_opaque
+from bot.redact.values import MASKED, is_coined, is_issued, is_literal, is_number, is_opaque
 
 _NAME = re.compile(r"[\w.\-]{0,96}+")
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-.")
@@ -30,15 +33,14 @@ _SEPARATOR = re.compile(
     r"(?:(?:[ \t]{0,8}:[ \t]{0,4}[A-Za-z_][\w.\[\], |?<>&*]{0,60}?"
     r"|[ \t]{1,4}(?:\*?string|\[\]byte))[ \t]{0,4}(?P<typed>=)[ \t]{0,4}(?=[rbuf]?[\"'`])"
     r"|(?P<before>[ \t]{0,32})(?P<plain>:=|=>|->|::|\?=|\+=|\|\|=|[=!]==?|[:=]|→|>(?!=))"
-    r"(?P<after>[ \t]{0,32}))"
+    r"(?P<after>[ \t]{0,32})(?:(?<=>)<!\[CDATA\[)?)"
 )
 _SPACE = re.compile(r"[\"']?[ \t]{1,8}(?=[^\s=:])")
 _SETTER = re.compile(r"\([ \t]*(?=[\"'])")
-# getenv("NAME", "value"), process.env.NAME || "value", and "the password is value".
+# getenv("NAME", "value") and process.env.NAME || "value".
 _ALTERNATIVE = re.compile(
     r"(?:[\"'],|[\"']?\]?\)?[ \t]{0,4}(?:\|\||\?\?|or\b))[ \t]{0,4}(?=[\"'`])"
 )
-_TOLD = re.compile(r"[ \t]{1,4}(?:is|was)[ \t]{1,4}")
 _QUOTE = re.compile(r"(?:[rRbBuUfF]{0,2}|@|\$)(?P<escape>\\{0,7})(?P<quote>\"\"\"|'''|[\"'`])")
 _INSIDE = {
     '"': re.compile(r"(?:[^\"\\\n]|\\[^\n])*+"),
@@ -64,15 +66,9 @@ _LINE_LEAD = re.compile(
     r"[-+ \t>|*]*(?:(?:export|set|setx|ENV|ARG|declare -x|local|readonly|env|-e|--env)[ \t]+)*"
     r"[\"']?\Z"
 )
-_PAIR_NAME = re.compile(
-    r"(?:name|Name|key|Key)\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']?\Z"
-)
-_PAIR = re.compile(
-    r"\\{0,3}[\"']?[ \t]{0,4},?[ \t]{0,4}(?:\r?\n[-+ ]?[ \t]{0,40})?\\{0,3}[\"']?"
-    r"(?:[A-Z][a-z]{1,20})?[vV]alue\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
-)
 _CALL = re.compile(r"[A-Za-z_$][\w.$]*[(\[].*[)\]][,;]?")
 _NEXT_WORD = re.compile(r" [A-Za-z]+(?![\w=:])")
+_TAKES_MEMBERS = frozenset({":", "=", "=>", ":="})
 _NEVER_BARE = frozenset({"->", "::", "==", "!=", "===", "!=="})
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)*[;,)]*")
 _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -112,6 +108,8 @@ class _Reader:
         self._line = Line(text)
         self._masks = Next(MASKED, text)
         self._triples = {quote: Next(quote, text) for quote in ('"""', "'''")}
+        # Where the lists and mappings end that were read, for what they may hold.
+        self._read = dict.fromkeys(Holds, 0)
         # Blocks by the line of their name, and steps from value to value, that were taken before.
         self._blocks: set[int] = set()
         self._steps: set[tuple[object, ...]] = set()
@@ -136,15 +134,45 @@ class _Reader:
             yield issued_value
         found = secrecy(self._text[start:end])
         if found is None:
+            last = self._folded[end - 1]
+            if last == "s" or (last == "y" and self._text[start - 2 : start - 1].isalpha()):
+                yield from self._several(start, end)
             return
         separator = _SEPARATOR.match(self._text, end)
-        pair = None if separator else _PAIR.match(self._text, end)
+        pair = None if separator else VALUE_BEHIND.match(self._text, end)
         if separator:
             yield from self._values(start, separator, found)
-        elif pair:
-            yield from self._paired(start, pair.end(), found)
+        elif pair and is_value(self._text, start):
+            yield from self._paired(pair.end(), found)
+        elif is_value(self._text, start) and (before := value_before(self._text, start)):
+            value = _Value(*before)
+            if self._is_secret(value, found):
+                yield Span(value.start, value.end, found.kind)
         else:
             yield from self._without_separator(start, end, found)
+
+    def _several(self, start: int, end: int) -> Iterator[Span]:
+        """Yield what a name of several secrets holds, or what is called an "API key" in words."""
+        text, name = self._text, self._text[start:end]
+        if several := secrecy_of_many(name):
+            separator = _SEPARATOR.match(text, end)
+            if separator and text[separator.end() : separator.end() + 1] in members.OPENINGS:
+                yield from self._members(start, separator, several, Holds.SEVERAL)
+        elif name in {"key", "Key", "KEY"} and (spoken := key_in_words(text, start)):
+            separator = _SEPARATOR.match(text, end)
+            yield from (
+                self._values(start, separator, spoken)
+                if separator
+                else self._without_separator(start, end, spoken)
+            )
+
+    def _members(
+        self, start: int, separator: re.Match[str], found: Secrecy, holds: Holds
+    ) -> Iterator[Span]:
+        at, syntax = separator.end(), self._files.syntax(start)
+        if at >= self._read[holds] and (separator["plain"] or separator["typed"]) in _TAKES_MEMBERS:
+            ends = yield from members.find(self._text, start, at, found, holds, syntax)
+            self._read[holds] = ends
 
     def _hits(self) -> list[tuple[int, int]]:
         hits: dict[int, int] = {}
@@ -169,14 +197,17 @@ class _Reader:
         text, at = self._text, separator.end()
         sign = separator["plain"] or separator["typed"]
         before = text[start - 1 : start] if start else ""
-        if sign == ">" and before != "<":
+        if sign == ">" and before != "<" and not is_value(self._text, start):
             return
-        # A part of an address, as in arn:aws:secretsmanager:eu-west-1:123456789012:secret:name.
-        if before == sign == ":" and not separator["after"]:
+        # A part of an address, as in arn:aws:secretsmanager:eu-west-1:123456789012:secret:name, or of
+        # an image, as in registry.example/auth:9f8e7d6.
+        if before in {":", "/"} and sign == ":" and not separator["after"]:
             return
         if sign in {":", "="} and _BLOCK.match(text, at):
             yield from self._block(start, at, found)
             return
+        if text[at : at + 1] in members.OPENINGS:
+            yield from self._members(start, separator, found, Holds.ONE)
         while value := self._quoted(at) or self._bare(start, at, separator):
             secret = self._is_secret(value, found)
             if not secret and self._is_env(start, separator):
@@ -214,8 +245,10 @@ class _Reader:
             yield Span(value.start, value.end, found.kind)
         elif other := _ALTERNATIVE.match(text, end):
             value = self._quoted(other.end())
-        elif told := _TOLD.match(text, end):
+        elif told := TOLD.match(text, end):
             value = self._argument(told.end())
+        elif span := given(text, end, found):
+            yield span
         if value and is_opaque(self._written(value)):
             yield Span(value.start, value.end, found.kind)
 
@@ -267,7 +300,8 @@ class _Reader:
             return None
         plain = _IDENTIFIER.fullmatch(value) is not None and syntax is Syntax.UNKNOWN
         shown = text.startswith(" →", end) or text.startswith("→ ", at - 2)
-        if plain and not shown and (value.isalpha() or "." in value or following in {")", ","}):
+        closed = following in {")", ","} and not is_issued(value)
+        if plain and not shown and (value.isalpha() or "." in value or closed):
             return None
         return _from(at, end)
 
@@ -322,10 +356,8 @@ class _Reader:
         if first and is_literal(self._written(_Value(first, last))):
             yield Span(first, last, found.kind)
 
-    def _paired(self, start: int, at: int, found: Secrecy) -> Iterator[Span]:
-        """Yield ``value:`` behind a ``name:`` that is secret-like, as Kubernetes and ECS have it."""
-        if not _PAIR_NAME.search(self._text[max(0, start - 40) : start]):
-            return
+    def _paired(self, at: int, found: Secrecy) -> Iterator[Span]:
+        """Yield ``value:`` behind a ``name:`` that is secret-like."""
         # A diff shows two: what was there and what is.
         for _ in range(2):
             value = self._quoted(at) or self._rest_of_line(at)
@@ -333,7 +365,7 @@ class _Reader:
                 return
             if self._is_secret(value, found):
                 yield Span(value.start, value.end, found.kind)
-            again = _PAIR.match(self._text, value.end)
+            again = VALUE_BEHIND.match(self._text, value.end)
             if again is None:
                 return
             at = again.end()

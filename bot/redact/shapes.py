@@ -11,6 +11,7 @@ format where there is one, and the public rule sets of detect-secrets (Apache-2.
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ def _mixed(text: str) -> bool:
         and any(each.isupper() for each in text)
         and any(each.islower() for each in text)
     )
+
+
+def _is_encoded_key(text: str) -> bool:
+    """Tell a private key in base64, as kubeconfigs hold it, from a certificate."""
+    return b"PRIVATE KEY" in base64.b64decode(text[:52])
 
 
 def _not_only_digits(text: str) -> bool:
@@ -246,6 +252,20 @@ SHAPES: tuple[Shape, ...] = (
         "age secret key",
         "AGE-SECRET-KEY-1",
         r"AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}",
+    ),
+    # RFC 7468 in base64, on one line or folded as base64(1) and YAML do
+    _shape(
+        "private key",
+        "LS0tLS1CRUdJTi",
+        r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,}(?:\\?\r?\n[-+ ]?[ \t]{0,40}[A-Za-z0-9+/]{40,})*={0,2}",
+        _is_encoded_key,
+    ),
+    # kubernetes.io/docs/concepts/configuration/secret: config.json of a container registry, in base64
+    _shape(
+        "registry credentials",
+        "eyJhdXRocyI6 eyAiYXV0aHMi ewogICJhdXRocyI ewogICAgImF1dGhzIj ewoJImF1dGhzIj",
+        r"(?:eyJhdXRocyI6|eyAiYXV0aHMi|ewogICJhdXRocyI|ewogICAgImF1dGhzIj|ewoJImF1dGhzIj)"
+        r"[A-Za-z0-9+/]{16,}={0,2}",
     ),
     # RFC 7519, RFC 7516: the first part is base64url of {" and the rest are parts with dots
     _shape(

@@ -160,6 +160,16 @@ def is_coined(value: str) -> bool:
     return is_literal(value)
 
 
+def is_issued(value: str) -> bool:
+    """Tell a token in running text from names, however many words and numbers those are made of: its
+    letters change their case, or digits stand between them, at almost every place.
+    """
+    if not 10 <= len(value) <= _JUDGED or not any(each.isdigit() for each in value):
+        return False
+    humps = _HUMP.findall(value)
+    return sum(map(len, humps)) < 3 * len(humps) and is_opaque(value)
+
+
 def _is_mixed(value: str) -> bool:
     return not (value.islower() or value.isupper()) and any(each.isdigit() for each in value)
 
