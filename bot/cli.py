@@ -7,6 +7,7 @@ outcome, 2 bad use or configuration. Imports inside the commands, so that each l
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import sys
 from collections.abc import Coroutine
@@ -340,6 +341,7 @@ def main() -> None:
     """The script's entry. No traceback reaches a person, but with ONCALL_DEBUG set."""
     if not os.environ.get("ONCALL_DEBUG"):
         sys.excepthook = _say_fault
+    _take_any_output()
     try:
         typer.main.get_command(app)()  # calling the app itself would put Typer's own hook in place
     except KeyboardInterrupt:
@@ -353,6 +355,14 @@ def main() -> None:
         where = f"{error.filename}: " if error.filename else ""
         tell(f"{where}{error.strerror or error}. Check the permissions and the space there.")
         sys.exit(BAD_USE)
+
+
+def _take_any_output() -> None:
+    """Write to an output that knows few letters what it can show, and nothing to one that is closed."""
+    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
 
 
 def _say_fault(

@@ -144,6 +144,15 @@ class Pages:
         del request
         return self._page("broken.html", 503, reason=str(error))
 
+    async def fault(self, request: Request, error: Exception) -> Response:
+        """A fault of ours. What it says is for the log, which gets it from the server; ``HEADERS`` are
+        set here, for nothing stands around what answers a fault.
+        """
+        del request, error
+        page = self._page("fault.html", 500)
+        page.headers.update(HEADERS)
+        return page
+
 
 async def no_trouble() -> str:
     """Of a process that has nothing but its pages."""
@@ -168,5 +177,10 @@ def create_app(
     return Starlette(
         routes=[*pages.routes(), *more, Mount("/static", StaticFiles(directory=_HERE / "static"))],
         middleware=[Middleware(PrivateHeaders)],
-        exception_handlers={404: pages.lost, 405: pages.wrong_method, StoreError: pages.broken},
+        exception_handlers={
+            404: pages.lost,
+            405: pages.wrong_method,
+            500: pages.fault,
+            StoreError: pages.broken,
+        },
     )

@@ -1,7 +1,8 @@
 """A run as a Markdown postmortem to copy: what is known, when, from which observation (M18).
 
 Owns the sections and their words. Everything comes from the journal; what nobody established is left
-as a line to fill in, never guessed. Other people's words stay on one line and lose their markup.
+as a line to fill in, never guessed. Other people's words, names of services and ids of incidents among
+them, stay on one line and lose their markup, but for what they put in backticks.
 """
 
 from __future__ import annotations
@@ -19,6 +20,16 @@ from tools.records import Deploy, DeploysFound, DiffShown, Incident, IncidentsFo
 
 Result = tuple[str, str, ToolResult]
 """An observation: its id, its tool, what it returned."""
+
+# CommonMark 6.1: a backtick that does not close opens nothing, so what no pair holds is escaped.
+_CODE = re.compile(r"(?<!`)(`[^`]+`)(?!`)")
+_MARKUP = re.compile(r"[\[\]<>#*_|~`\\]")
+# CommonMark 5.2: what would make a list or a rule of a line.
+_OPENING = re.compile(r"\A(?:\d{1,9}(?=[.)](?: |\Z))|(?=[-+=]))")
+# What a reader cannot see: control characters, and those that turn the order of letters around.
+_UNSEEN = re.compile(
+    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]"
+)
 
 
 def postmortem(run: RunRecord, results: Sequence[Result], link: str) -> str:
@@ -55,12 +66,12 @@ def _title(results: Sequence[Result]) -> list[str]:
     incident = _incident(results)
     if incident is None:
         return ["# Postmortem: (fill in the incident)"]
-    facts = [f"severity {incident.severity}" if incident.severity else "", incident.status.value]
+    severity = (f"severity {_line(incident.severity)}",) if incident.severity else ()
     services = ", ".join(incident.services)
     return [
-        f"# Postmortem: {_line(incident.title)} ({incident.id})",
+        f"# Postmortem: {_line(incident.title)} ({_line(incident.id)})",
         "",
-        f"{_line(services)} · {', '.join(fact for fact in facts if fact)}",
+        f"{_line(services)} · {', '.join((*severity, incident.status.value))}",
     ]
 
 
@@ -101,16 +112,16 @@ def _timeline(run: RunRecord, results: Sequence[Result]) -> list[str]:
     moments: set[tuple[datetime, str]] = {(run.asked_at, "question asked")}
     if incident := _incident(results):
         for at, what in (
-            (incident.started_at, f"{incident.id}: impact began"),
-            (incident.detected_at, f"{incident.id}: detected"),
-            (incident.resolved_at, f"{incident.id}: resolved"),
+            (incident.started_at, "impact began"),
+            (incident.detected_at, "detected"),
+            (incident.resolved_at, "resolved"),
         ):
             if at is not None:
-                moments.add((at, what))
+                moments.add((at, f"{_line(incident.id)}: {what}"))
     for deploy in _deploys(results):
         if deploy.at is not None:
             by = f", by {_line(deploy.actor)}" if deploy.actor else ""
-            moments.add((deploy.at, f"{deploy.service} deploy {_line(deploy.label)} finished{by}"))
+            moments.add((deploy.at, f"{_named(deploy, ' deploy ')} finished{by}"))
     return [f"- {at:%Y-%m-%d %H:%M} {what}" for at, what in sorted(moments)]
 
 
@@ -133,9 +144,8 @@ def _cause(results: Sequence[Result]) -> list[str]:
             ranked = result.value
             lines = [f"Confidence by code: {ranked.confidence} [{mark(name)}]", ""]
             for place, suspect in enumerate(ranked.suspects[:3], 1):
-                deploy = suspect.deploy
                 why = "; ".join(_line(reason.text) for reason in suspect.reasons)
-                lines.append(f"{place}. {deploy.service} {_line(deploy.label)}: {why}")
+                lines.append(f"{place}. {_named(suspect.deploy)}: {why}")
             return lines
     return ["(fill in: no ranking of suspects was made in this run)"]
 
@@ -146,7 +156,7 @@ def _changes(results: Sequence[Result]) -> list[str]:
         if isinstance(result.value, DiffShown):
             diff = result.value
             lines.append(
-                f"- {diff.deploy.service} {_line(diff.deploy.label)}: {diff.files_total} files, "
+                f"- {_named(diff.deploy)}: {diff.files_total} files, "
                 f"+{diff.added} −{diff.removed} lines [{mark(name)}]"
             )
             lines += [f"  - {_line(h.text)} in {_line(h.path)}" for h in diff.highlights[:10]]
@@ -167,16 +177,14 @@ def _gaps(run: RunRecord) -> list[str]:
             assert_never(run.outcome)
 
 
+def _named(deploy: Deploy, joint: str = " ") -> str:
+    return f"{_line(deploy.service)}{joint}{_line(deploy.label)}"
+
+
 def _line(text: str | None) -> str:
-    """One line of somebody's words that makes no heading, link, image or mention of its own."""
-    one = re.sub(r"\s+", " ", text or "").strip()
-    return re.sub(r"([\[\]<>#*_|\\])", r"\\\1", one) if "`" not in one else _around_code(one)
-
-
-def _around_code(text: str) -> str:
-    """As ``_line``, leaving what stands in backticks as it is."""
-    pieces = text.split("`")
-    return "`".join(
-        piece if number % 2 else re.sub(r"([\[\]<>#*_|\\])", r"\\\1", piece)
-        for number, piece in enumerate(pieces)
-    )
+    """One line of somebody's words that makes no heading, list, link, image or block of its own."""
+    one = re.sub(r"\s+", " ", _UNSEEN.sub("", text or "")).strip()
+    # Every second piece is a span of code, where a backslash would stand for itself.
+    pieces = _CODE.split(one)
+    pieces[::2] = [_MARKUP.sub(r"\\\g<0>", piece) for piece in pieces[::2]]
+    return _OPENING.sub(r"\g<0>\\", "".join(pieces))

@@ -249,6 +249,33 @@ async def test_health_is_about_the_process_and_ready_about_the_store(database: P
         assert "Not available now" in page.text
 
 
+async def test_a_fault_in_making_a_page_is_said_in_private_and_tells_nothing_of_itself(
+    database: Path,
+) -> None:
+    run = await run_of(database, *ANSWERED)
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("UPDATE blobs SET body = x'00'")
+        connection.commit()
+    async with browsing(database) as client:
+        page = await client.get(LINKS.trace(run))
+    assert page.status_code == 500
+    assert "A fault inside the bot" in page.text
+    assert "Error" not in page.text
+    assert page.headers["cache-control"] == "no-store"
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+async def test_no_text_of_others_turns_the_letters_around_it(database: Path) -> None:
+    turning = "safe\u202e)live(\u2066"
+    run = await run_of(database, *ANSWERED, text=f"What was found? {turning}")
+    async with browsing(database) as client:
+        html = (await client.get(LINKS.trace(run))).text
+    assert "safe\ufffd)live(\ufffd" in html
+    assert "\u202e" not in html
+    assert "&lt;script&gt;" in html
+    assert "&amp;lt;" not in html
+
+
 async def test_the_pages_are_served_on_a_real_socket_and_end_when_told(database: Path) -> None:
     async with opened(database) as store:
         at = listen("127.0.0.1", 0)

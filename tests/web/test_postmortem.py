@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from types import MappingProxyType
 
+import pytest
+
 from bot.loop.engine import run
 from bot.loop.journal import MemoryJournal
-from bot.loop.limits import Limits
-from bot.loop.outcome import Outcome
+from bot.loop.limits import Limits, StopReason
+from bot.loop.outcome import Failure, Outcome
+from bot.loop.state import Phase
 from bot.runs.records import RunRecord, RunState
 from bot.web.postmortem import postmortem
 from bot.web.trace import trace_view
@@ -27,6 +30,7 @@ from support.scripted import (
     toolbox,
     turn,
 )
+from tools.records import SuspectsRanked
 
 QUESTION = "Which service caused the checkout incident, and what changed in deploy 4471?"
 LINK = "https://bot.example/t/abc"
@@ -101,6 +105,53 @@ def test_words_of_others_bring_no_heading_link_or_second_line_into_the_postmorte
     assert "\\# Heading" in first
     assert "![img]" not in text
     assert "<!channel>" not in text.replace("\\<!channel\\>", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("a ` [x](http://evil)", r"a \` \[x\](http://evil)"),
+        ("` ![i](http://evil/i.png) ``", r"\` !\[i\](http://evil/i.png) \`\`"),
+        ("` a `` b `[x](http://evil)` c `", r"\` a \`\` b `[x](http://evil)` c \`"),
+        ("set `retry[0] = *` to `<1s>` here*", r"set `retry[0] = *` to `<1s>` here\*"),
+        ("~~~ swallows the rest", r"\~\~\~ swallows the rest"),
+        ("- [ ] a task", r"\- \[ \] a task"),
+        ("1. first", r"1\. first"),
+        ("2.3.1 is out", "2.3.1 is out"),
+        ("no\u202e txet\u202c \x1b[31mred\x00", r"no txet \[31mred"),
+    ],
+)
+def test_what_stands_in_a_headline_is_markup_in_a_pair_of_backticks_alone(
+    words: str, line: str
+) -> None:
+    failure = Failure(
+        reason=StopReason.STEP_CAP,
+        phase=Phase.DECIDE,
+        missing=(words,),
+        next_check=words,
+        steps=1,
+        model="rules",
+    )
+    lines = postmortem(record(failure), [], LINK).splitlines()
+    assert f"- {line}" in lines
+    assert f"- check next: {line}" in lines
+
+
+def test_the_names_that_a_source_gives_bring_no_markup_into_the_postmortem() -> None:
+    hostile = "x](http://evil)*"
+    ranked = ranking().value
+    assert isinstance(ranked, SuspectsRanked)
+    suspects = tuple(
+        each.model_copy(
+            update={"deploy": each.deploy.model_copy(update={"service": hostile, "actor": hostile})}
+        )
+        for each in ranked.suspects
+    )
+    incident = INCIDENT.model_copy(update={"id": hostile, "severity": hostile})
+    value = ranked.model_copy(update={"incident": incident, "suspects": suspects})
+    text = postmortem(record(None), [("o1", "search_deploy", found("s", value))], LINK)
+    assert text.count(r"x\](http://evil)\*") > 4
+    assert hostile not in text
 
 
 def test_a_run_without_an_incident_still_makes_a_document_to_fill_in() -> None:
