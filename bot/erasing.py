@@ -7,9 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from bot.config import load
+from bot.runs.erasing import Erased
 from bot.runs.errors import NoRunError
 from bot.runs.records import RunState
-from bot.runs.store import Erased
 from bot.showing import find_run
 from bot.terminal import clean, say
 from bot.wiring import open_store

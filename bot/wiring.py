@@ -22,11 +22,11 @@ from bot.models.prices import Spending
 from bot.models.settings import ModelSettings
 from bot.redact import Redactor
 from bot.runs.dispatch import QueueLimits
-from bot.runs.errors import StoreError
+from bot.runs.errors import NoWorkbenchError, StoreError
 from bot.runs.links import Links, signing_key
 from bot.runs.migrate import prepare, sqlite_file
 from bot.runs.owner import Owner
-from bot.runs.service import NoWorkbenchError, RunService, Workbench
+from bot.runs.service import RunService, Workbench
 from bot.runs.store import Store
 from bot.runs.surface import Surface
 from bot.slack.bindings import EVERYTHING, Everything, Only, Scope, Unsure, scope_for

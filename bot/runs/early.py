@@ -23,13 +23,14 @@ MOST_KEPT: Final = 1_000
 
 
 async def keep(connection: AsyncConnection, stop: EarlyStop, now: datetime) -> None:
-    """Keep it in this transaction, once for a person and a key, and forget what is too old."""
+    """Keep it in this transaction, for a person and a key the latest, and forget what is too old."""
     kept = EARLY_STOPS.c
-    await connection.execute(
-        delete(EARLY_STOPS).where(
-            or_(kept.at < now - EARLY_FOR, (kept.key == stop.key) & (kept.by == stop.by))
-        )
-    )
+    await forget(connection, now)
+    same = (kept.key == stop.key) & (kept.by == stop.by)
+    await connection.execute(delete(EARLY_STOPS).where(same, kept.at <= stop.at))
+    later = await connection.execute(select(kept.key).where(same))
+    if later.first() is not None:
+        return
     await connection.execute(
         insert(EARLY_STOPS).values(
             key=stop.key, by=stop.by, name=stop.name, of_all=stop.of_all, at=stop.at
@@ -41,13 +42,19 @@ async def keep(connection: AsyncConnection, stop: EarlyStop, now: datetime) -> N
         await connection.execute(delete(EARLY_STOPS).where(kept.at < last))
 
 
-def stopped_before(heeds: Heeds) -> ScalarSelect[str]:
+async def forget(connection: AsyncConnection, now: datetime) -> None:
+    """Forget what is too old; called wherever something is noted, so that it goes by the clock."""
+    await connection.execute(delete(EARLY_STOPS).where(EARLY_STOPS.c.at < now - EARLY_FOR))
+
+
+def stopped_before(heeds: Heeds, now: datetime) -> ScalarSelect[str]:
     """The name of the first one whose stop came before the question did, as a query."""
+    kept = EARLY_STOPS.c
     return (
-        select(EARLY_STOPS.c.name)
-        .where(EARLY_STOPS.c.key.in_(heeds.keys), EARLY_STOPS.c.at >= heeds.since)
-        .where(or_(EARLY_STOPS.c.of_all, EARLY_STOPS.c.by == heeds.asker))
-        .order_by(EARLY_STOPS.c.at)
+        select(kept.name)
+        .where(kept.key.in_(heeds.keys), kept.at >= heeds.since, kept.at >= now - EARLY_FOR)
+        .where(or_(kept.of_all, kept.by == heeds.asker))
+        .order_by(kept.at)
         .limit(1)
         .scalar_subquery()
     )

@@ -15,6 +15,10 @@ class NoRunError(Exception):
     """The run that was named is not there, or not in that state. The message says what to do."""
 
 
+class NoWorkbenchError(Exception):
+    """The tools cannot be opened. The message is for people and says what to do."""
+
+
 def in_words(error: BaseException, where: str) -> str:
     """A database error as a sentence that says what to do. ``where`` names the database."""
     said = str(getattr(error, "orig", None) or error)

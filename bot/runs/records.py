@@ -70,12 +70,35 @@ class Heeds:
 
 
 @dataclass(frozen=True)
+class Notice:
+    """What a surface says outside runs, once for the message that ``key`` names.
+
+    ``address`` and ``body`` are where and what, as the surface stores and reads them.
+    """
+
+    key: str
+    surface: str
+    address: Mapping[str, str]
+    body: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class OpenNotice:
+    """A notice that is not known to be out: noted at ``at``, and ``owner`` is to post it."""
+
+    notice: Notice
+    at: datetime
+    owner: str
+
+
+@dataclass(frozen=True)
 class Ask:
     """A question as a surface hands it over.
 
     ``origin_key`` names the message for all time ("slack:T1:C1:1700000000.000100"), ``seen_keys``
     the deliveries of it (event ids), where it is delivered again by itself. ``address`` is what the
     surface needs to reply after a crash. ``heeds``: stops that may have been heard before it.
+    ``if_full`` is told where there is no room for it.
     """
 
     origin_key: str
@@ -86,6 +109,7 @@ class Ask:
     thread: tuple[str, ...] = ()
     seen_keys: tuple[str, ...] = ()
     heeds: Heeds | None = None
+    if_full: Notice | None = None
 
 
 @dataclass(frozen=True)

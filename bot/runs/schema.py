@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 """Every revision in ``migrations/versions``, oldest first."""
 HEAD = REVISIONS[-1]
 
@@ -143,4 +143,15 @@ EARLY_STOPS = Table(
     Column("of_all", Boolean, nullable=False),
     Column("at", UtcDateTime, nullable=False),
     Index("early_stops_by_time", "at"),
+)
+
+NOTICES = Table(
+    "notices",
+    METADATA,
+    Column("key", String(300), primary_key=True),
+    Column("surface", String(40), nullable=False),
+    Column("address", JSON, nullable=False),
+    Column("body", JSON, nullable=False),
+    Column("owner", String(200), nullable=False),
+    Column("at", UtcDateTime, nullable=False),
 )

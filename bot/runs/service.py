@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar
 
 import structlog
 
@@ -26,19 +25,20 @@ from bot.loop.toolbox import Redactor, Toolbox
 from bot.loop.wire import Model
 from bot.runs.accepting import new_run
 from bot.runs.again import Again
+from bot.runs.boundary import Fault, guarded
 from bot.runs.closing import interrupted
 from bot.runs.dispatch import Load, LocalDispatcher, QueueLimits
+from bot.runs.errors import StoreError
 from bot.runs.feed import Feed
 from bot.runs.journal import StoredByOtherVersionError, StoreJournal
+from bot.runs.outbox import Outbox
 from bot.runs.owner import Owner
-from bot.runs.records import Ask, ReplyState, RunRecord, RunState
+from bot.runs.records import Ask, OpenNotice, ReplyState, RunRecord, RunState
 from bot.runs.store import Store
 from bot.runs.surface import Gone, NotPostedError, Posted, Surface
 from bot.runs.watching import AbortWatch
 
 _log = structlog.get_logger(__name__)
-
-T = TypeVar("T")
 
 CATCH_UP_SECONDS = 0.2
 """How long a reply waits for the watchers of its run."""
@@ -60,7 +60,9 @@ class Duplicate:
 
 @dataclass(frozen=True)
 class QueueFull:
-    """Too many runs wait. A notice, not a run: told once for a message with deliveries."""
+    """Too many runs wait. No run; ``told`` is the ask's notice for it, noted and yet to be posted."""
+
+    told: OpenNotice | None = None
 
 
 @dataclass(frozen=True)
@@ -94,18 +96,6 @@ class Workbench:
     words: Mapping[str, str]
 
 
-class NoWorkbenchError(Exception):
-    """The tools cannot be opened. The message is for people and says what to do."""
-
-
-@dataclass(frozen=True)
-class _Fault:
-    """A job's own failure, logged where it was caught."""
-
-    detail: str
-    next_check: str
-
-
 def _unseen(run: str, event: Event) -> None:
     """The observer of a service that nobody observes."""
 
@@ -129,6 +119,7 @@ class RunService:
         observe: Callable[[str, Event], None] = _unseen,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
+        self.outbox = Outbox(store, owner)
         self._store = store
         self._owner = owner
         self._surfaces = {surface.name: surface for surface in surfaces}
@@ -196,9 +187,10 @@ class RunService:
         known = await self._store.find(*keys)
         if known is not None:
             return Duplicate(known)
-        if ask.seen_keys and not await self._store.first_seen(keys, self._clock.now()):
-            return Duplicate(None)
-        return QueueFull()
+        if ask.if_full is None:
+            return QueueFull()
+        told = await self.outbox.note(keys, self._clock.now(), ask.if_full)
+        return QueueFull(told) if told else Duplicate(None)
 
     async def find(self, *keys: str) -> RunRecord | None:
         """The run that one of these keys (origin, delivery, debug thread) leads to."""
@@ -253,7 +245,7 @@ class RunService:
         """
         if self._closing:
             return ()
-        await self._store.empty_log()
+        await self._empty_log()
         found = await self._store.unfinished(tuple(self._surfaces))
         left = tuple(
             run
@@ -265,6 +257,13 @@ class RunService:
         for run in left:
             self._dispatch(run)
         return left
+
+    async def _empty_log(self) -> None:
+        """What is left of erased runs is for the next look too: no run waits for it."""
+        try:
+            await self._store.empty_log()
+        except StoreError as error:
+            _log.error("log_not_emptied", why=str(error))
 
     def _dispatch(self, run: RunRecord) -> None:
         if self._dispatcher.has(run.id):  # at work already: its stop must stay the one that counts
@@ -295,18 +294,18 @@ class RunService:
             await self._deliver(run, run.outcome, surface)
             return
         feed = Feed(
-            lambda: self._guarded(surface.started(run)),
-            lambda event: self._guarded(surface.saw(run, event)),
-            lambda event: self._guarded(self._noted(run.id, event)),
+            lambda: guarded(surface.started(run)),
+            lambda event: guarded(surface.saw(run, event)),
+            lambda event: guarded(self._noted(run.id, event)),
         )
         try:
             self._set(stop, run, known)
             journal = StoreJournal(
                 self._store, run.id, run.epoch, self._clock.now, durable=feed.put, asked=stop.abort
             )
-            done = await self._guarded(self._work(run, journal, stop))
+            done = await guarded(self._work(run, journal, stop))
             match done:
-                case _Fault():
+                case Fault():
                     outcome = await self._close_run(run, journal, done)
                 case _:
                     outcome = done
@@ -340,7 +339,7 @@ class RunService:
             limits = self._limits
         return await engine.run(question, self._model(), bench.tools, limits, journal, stop)
 
-    async def _close_run(self, run: RunRecord, journal: StoreJournal, fault: _Fault) -> Outcome:
+    async def _close_run(self, run: RunRecord, journal: StoreJournal, fault: Fault) -> Outcome:
         """End a run whose work failed inside."""
         try:
             events = await journal.read()
@@ -356,7 +355,7 @@ class RunService:
         if intended.replied:
             return
         try:
-            done = await self._guarded(surface.reply(intended, outcome))
+            done = await guarded(surface.reply(intended, outcome))
         except NotPostedError as error:
             pause = self._again.failed(run.id)
             _log.warning("reply_not_posted", run=run.id, why=str(error), again_in=pause)
@@ -366,7 +365,7 @@ class RunService:
                 await self._store.settle_reply(run.id, ReplyState.POSTED, reference)
             case Gone(why=why):
                 await self._store.settle_reply(run.id, ReplyState.GONE, why)
-            case _Fault():
+            case Fault():
                 self._again.failed(run.id)
                 _log.error("reply_not_posted", run=run.id, surface=surface.name)
                 return
@@ -374,21 +373,6 @@ class RunService:
 
     async def _noted(self, run: str, event: Event) -> None:
         self._observe(run, event)
-
-    async def _guarded(self, work: Awaitable[T]) -> T | _Fault:
-        """The one boundary of a job: what fails inside is logged here and never shown."""
-        try:
-            return await work
-        except (FencedError, NotPostedError):
-            raise
-        except NoWorkbenchError as error:
-            return _Fault(str(error), "Mend that, then ask again.")
-        except Exception:  # noqa: BLE001 - the boundary of a job
-            _log.exception("job_fault")
-            return _Fault(
-                "Something failed inside the bot; its log has the reason.",
-                "Ask again; if it fails again, look at the bot's log.",
-            )
 
 
 def _was_aborted(run: RunRecord) -> bool:

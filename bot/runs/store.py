@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,9 +19,7 @@ from sqlalchemy import (
     URL,
     Select,
     case,
-    delete,
     event,
-    false,
     insert,
     or_,
     select,
@@ -32,33 +30,18 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from bot.loop.journal import FencedError
 from bot.runs.early import keep, stopped_before
+from bot.runs.erasing import Erased, delete_run, left_in_log, note_emptied, truncate_log
 from bot.runs.errors import StoreError, in_words
 from bot.runs.migrate import BUSY_SECONDS
 from bot.runs.records import EarlyStop, Heeds, ReplyState, RunRecord, RunState
 from bot.runs.rows import record, runs
-from bot.runs.schema import BLOBS, EVENTS, FEEDBACK, INTAKE, REPLIES, RUNS
+from bot.runs.schema import INTAKE, REPLIES, RUNS
+from bot.runs.seen import is_known, note
 from bot.runs.writer import Writer
 
-SEEN_FOR: Final = timedelta(hours=24)
-"""How long a delivery is remembered; Slack sends one again within the hour."""
 LOG_TRIES: Final = 5
 LOG_SECONDS: Final = 0.1
 """Between two tries of an erasure to empty the write-ahead log: most readers are quick."""
-
-
-@dataclass(frozen=True)
-class Erased:
-    """How much of a run there was.
-
-    ``log_emptied``: no byte of it is left in the write-ahead log either. Where another process was
-    reading just then, some are, until the next start or look for unfinished runs that finds no reader.
-    """
-
-    events: int
-    blobs: int
-    replies: int
-    feedback: int
-    log_emptied: bool
 
 
 class Store:
@@ -131,12 +114,14 @@ class Store:
                         owner=run.owner,
                         epoch=0,
                         length=0,
-                        abort_requested_by=stopped_before(heeds) if heeds else None,
+                        abort_requested_by=stopped_before(heeds, run.accepted_at)
+                        if heeds
+                        else None,
                         input_tokens=0,
                         output_tokens=0,
                     )
                 )
-                await _note(connection, (run.origin_key, *seen_keys), run.accepted_at, run.id)
+                await note(connection, (run.origin_key, *seen_keys), run.accepted_at, run.id)
         except IntegrityError:
             return False
         return True
@@ -145,10 +130,15 @@ class Store:
         """Note deliveries that lead to no run. ``False`` if one of them is known already."""
         try:
             async with self.transaction() as connection:
-                await _note(connection, keys, at, None)
+                await note(connection, keys, at, None)
         except IntegrityError:
             return False
         return True
+
+    async def is_seen(self, keys: Sequence[str]) -> bool:
+        """Whether one of these deliveries was noted, with or without a run."""
+        async with self.reading() as connection:
+            return await is_known(connection, keys)
 
     # --- reading -------------------------------------------------------------------------------
 
@@ -257,7 +247,7 @@ class Store:
             await connection.execute(
                 update(RUNS).where(RUNS.c.id == run.id).values(address={**address, **news})
             )
-            await _note(connection, keys, at, run.id)
+            await note(connection, keys, at, run.id)
 
     async def intend_reply(self, run: RunRecord, marker: str, at: datetime) -> RunRecord:
         """Note, before the post, that it is about to go out. Raises ``FencedError``.
@@ -293,44 +283,30 @@ class Store:
     async def erase(self, run: str) -> Erased | None:
         """Delete a run with all that it has, also its bytes in the file. ``None`` if there is none."""
         async with self.transaction() as connection:
-            events, blobs, replies, feedback = [
-                (await connection.execute(delete(table).where(table.c.run == run))).rowcount
-                for table in (EVENTS, BLOBS, REPLIES, FEEDBACK)
-            ]
-            erased = await connection.execute(delete(RUNS).where(RUNS.c.id == run))
-            if erased.rowcount == 0:
-                return None
-            left = await _left_in_log(connection)
-            await connection.exec_driver_sql(f"PRAGMA user_version={left + 1}")
+            erased = await delete_run(connection, run)
+        if erased is None:
+            return None
         is_empty = await self.empty_log()
         for _ in range(LOG_TRIES):
             if is_empty:
                 break
             await asyncio.sleep(LOG_SECONDS)
             is_empty = await self.empty_log()
-        return Erased(events, blobs, replies, feedback, log_emptied=is_empty)
+        return replace(erased, log_emptied=is_empty)
 
     async def empty_log(self) -> bool:
         """Take what was erased out of the write-ahead log too; whether none of it is there any more.
 
-        A reader keeps it: call it again later. ``user_version`` counts, over crashes, what is left.
+        A reader keeps it: call it again later.
         """
         async with self.reading() as connection:
-            left = await _left_in_log(connection)
+            left = await left_in_log(connection)
             if not left:
                 return True
-            await connection.exec_driver_sql("PRAGMA busy_timeout=0")
-            try:
-                emptying = "PRAGMA wal_checkpoint(TRUNCATE)"
-                is_busy = bool((await connection.exec_driver_sql(emptying)).one()[0])
-            finally:
-                await connection.exec_driver_sql(_patient())
-        if is_busy:
-            return False
+            if not await truncate_log(connection, _patient()):
+                return False
         async with self.transaction() as connection:
-            await connection.execute(delete(INTAKE).where(false()))  # takes the lock
-            if await _left_in_log(connection) == left:  # nothing was erased meanwhile
-                await connection.exec_driver_sql("PRAGMA user_version=0")
+            await note_emptied(connection, left)
         return True
 
     async def forks(self, run: str) -> tuple[str, ...]:
@@ -375,20 +351,6 @@ def _set_up(connection: Any, record: object) -> None:
 
 def _patient() -> str:
     return f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}"
-
-
-async def _left_in_log(connection: AsyncConnection) -> int:
-    """How many runs were erased since the write-ahead log was last known to hold none of them."""
-    return int((await connection.exec_driver_sql("PRAGMA user_version")).scalar_one())
-
-
-async def _note(
-    connection: AsyncConnection, keys: Sequence[str], at: datetime, run: str | None
-) -> None:
-    """Add to the intake and forget what is too old. Raises ``IntegrityError`` if one is known."""
-    await connection.execute(delete(INTAKE).where(INTAKE.c.at < at - SEEN_FOR))
-    rows = [{"key": key, "at": at, "run": run} for key in dict.fromkeys(keys)]
-    await connection.execute(insert(INTAKE), rows)
 
 
 async def _fence(connection: AsyncConnection, run: RunRecord) -> None:

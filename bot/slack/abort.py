@@ -10,29 +10,27 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias, assert_never
 
 import structlog
-from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.runs.records import EarlyStop, RunRecord, RunState
 from bot.runs.service import Aborting, RunService
 from bot.slack.address import DEBUG_CHANNEL, DEBUG_TS, SURFACE, Address
-from bot.slack.calls import Make, Ok, Web
+from bot.slack.calls import Web
+from bot.slack.direct import Spot
 from bot.slack.events import Reacted, Said, SessionStopped
 from bot.slack.identity import Identity
+from bot.slack.notices import Notices
 from bot.slack.people import People
 from bot.slack.settings import SlackSettings
 from bot.slack.stop_rights import THE_ASKER, By, NotAllowed, StopRights
-from bot.slack.tasks import Tasks
 
 _log = structlog.get_logger(__name__)
 
-WHISPER_SECONDS = 30.0
-"""A whisper may come twice: only they see it, and they may have missed the first."""
 _STOP_WORDS = re.compile(
     r"(?:please\s+)?(?:stop|abort|cancel|halt)(?:\s+(?:it|that|this|now|please))*[\s.!]*",
     re.IGNORECASE,
@@ -50,18 +48,6 @@ class Taking:
 
 
 @dataclass(frozen=True)
-class _At:
-    """Where somebody stopped something, so where they are told that they may not.
-
-    ``ts`` is the thread; ``None``: at the channel's root.
-    """
-
-    channel: str
-    ts: str | None
-    user: str
-
-
-@dataclass(frozen=True)
 class Stopped:
     """What was meant was found, and stopped if they may; ``left`` is also at work there."""
 
@@ -70,7 +56,7 @@ class Stopped:
 
 @dataclass(frozen=True)
 class NothingRuns:
-    pass
+    """Nothing that was asked before the stop is at work there: told, so that nobody waits (M23)."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +75,11 @@ def is_stop(text: str, emojis: Collection[str]) -> bool:
 
 
 class Stops:
+    """A stop by somebody allowed ends the run it means within a second, in every replica (M25).
+
+    It never ends one that was asked after it, whenever and however often it is delivered.
+    """
+
     def __init__(
         self,
         service: RunService,
@@ -96,17 +87,17 @@ class Stops:
         web: Web,
         people: People,
         settings: SlackSettings,
-        tasks: Tasks,
-        at_work: Mapping[str, Taking],
+        notices: Notices,
+        taking: Mapping[str, Taking],
     ) -> None:
-        """``at_work`` holds the questions that are being taken just now, by their keys."""
+        """``taking`` holds the questions that are being taken just now, by their keys."""
         self._service = service
         self._identity = identity
         self._web = web
         self._people = people
         self._settings = settings
-        self._tasks = tasks
-        self._at_work = at_work
+        self._notices = notices
+        self._taking = taking
         self._rights = StopRights(identity, web, people, settings)
 
     async def reaction(self, reacted: Reacted) -> None:
@@ -117,14 +108,14 @@ class Stops:
             return
         key = self._identity.key(reacted.channel, reacted.ts)
         await self._wait_for(
-            [taking for k in (key, pointed(key)) if (taking := self._at_work.get(k))]
+            [taking for k in (key, pointed(key)) if (taking := self._taking.get(k))]
         )
         if not await self._stop_at(reacted, key):
             await self._keep(key, reacted.user, reacted.at)
             await self._stop_at(reacted, key)  # it may have come meanwhile
 
     async def session(self, stopped: SessionStopped) -> None:
-        await self._stop_thread(_At(stopped.channel, stopped.thread_ts, stopped.user), None)
+        await self._stop_thread(Spot(stopped.channel, stopped.thread_ts, stopped.user), stopped.at)
 
     async def words(self, said: Said) -> Meant:
         """Stop what "@oncall stop" means: what runs in its thread, or else in its channel.
@@ -133,37 +124,43 @@ class Stops:
         """
         if said.root == said.ts:
             return await self._in_channel(said)
-        at = _At(said.channel, said.root, said.user)
+        at = Spot(said.channel, said.root, said.user)
         found = await self._stop_thread(at, said.ts)
         await self._keep(in_thread(self._identity.key(said.channel, said.root)), said.user, said.ts)
         found = await self._stop_running(at, said.ts) or found
         return Stopped() if found else NothingRuns()
 
     async def _in_channel(self, said: Said) -> Meant:
-        """Their own question if they have one at work there, else the only one there is."""
-        theirs = [t for t in self._at_work.values() if t.user == said.user]
+        """Their own question if they have one at work there, else the only one there is.
+
+        Where they have none, theirs may be on its way: the stop waits for it.
+        """
+        theirs = [t for t in self._taking.values() if t.user == said.user]
         await self._wait_for([t for t in theirs if t.channel == said.channel])
         running = await self._running_in(said)
-        own = [run for run in running if Address.of(run).user == said.user]
-        if len(own) != 1:
-            await self._wait_for([t for t in self._at_work.values() if t.channel == said.channel])
+        if len(_of(said.user, running)) != 1:
+            await self._wait_for([t for t in self._taking.values() if t.channel == said.channel])
             running = await self._running_in(said)
-            own = [run for run in running if Address.of(run).user == said.user]
-        meant = own if len(own) == 1 else running
+        if not _of(said.user, running):
+            await self._keep_for_their_own(said)
+            running = await self._running_in(said)  # it may have come meanwhile
+        meant = own if len(own := _of(said.user, running)) == 1 else running
         if not meant:
             return NothingRuns()
         if len(meant) > 1:
             return WhichOne(tuple(meant))
-        await self._stop(meant[0], _At(said.channel, None, said.user))
+        await self._stop(meant[0], Spot(said.channel, None, said.user))
         return Stopped(tuple(run for run in running if run.id != meant[0].id))
 
-    async def _stop_thread(self, at: _At, before: str | None) -> bool:
+    async def _stop_thread(self, at: Spot, before: str | None) -> bool:
         """Stop what runs in a thread; whether there was anything.
 
         What is being taken just now is waited for, after what runs already was stopped.
         """
         found = await self._stop_running(at, before)
-        taking = [t for t in self._at_work.values() if (t.channel, t.root) == (at.channel, at.ts)]
+        taking = [
+            t for t in self._taking.values() if (t.channel, t.root) == (at.channel, at.thread_ts)
+        ]
         if not taking:
             return found
         await self._wait_for(taking)
@@ -181,14 +178,14 @@ class Stops:
 
     async def _stop_at(self, reacted: Reacted, key: str) -> bool:
         """Stop the runs that the message stands for; whether one of them was at work."""
-        at = _At(reacted.channel, reacted.ts, reacted.user)
+        at = Spot(reacted.channel, reacted.ts, reacted.user)
         runs = [await self._service.find(k) for k in (key, pointed(key))]
         meant = {run.id: run for run in runs if run is not None and _is_target(run, reacted)}
         for run in meant.values():
             await self._stop(run, at)
         return any(run.state is not RunState.ENDED for run in meant.values())
 
-    async def _stop_running(self, at: _At, before: str | None) -> bool:
+    async def _stop_running(self, at: Spot, before: str | None) -> bool:
         running = [run for run in await self._running(before) if _is_in(run, at)]
         for run in running:
             await self._stop(run, at)
@@ -200,12 +197,15 @@ class Stops:
         ]
 
     async def _running(self, before: str | None) -> list[RunRecord]:
-        """What is at work, or waits, and was asked before the message of this ts."""
+        """What is at work, or waits, and was asked before the message of this ts.
+
+        Somebody may have asked later by pointing at an older message: what counts is the asking.
+        """
         return [
             run
             for run in await self._service.store.unfinished((SURFACE,))
             if run.state is not RunState.ENDED
-            and (before is None or float(Address.of(run).ts) < float(before))
+            and (before is None or float(Address.of(run).asked_ts) < float(before))
         ]
 
     async def _keep(self, key: str, user: str, ts: str) -> None:
@@ -214,15 +214,25 @@ class Stops:
             case By(name=name):
                 of_all = True
             case NotAllowed():  # unless it turns out to be their own question
-                known = self._people.known(user)
-                name, of_all = known.name if known else THE_ASKER, False
+                name, of_all = self._called(user), False
             case None:
                 return
-        at = datetime.fromtimestamp(float(ts), UTC)
-        stop = EarlyStop(key, user, name, at, of_all=of_all)
+        await self._keep_early(EarlyStop(key, user, name, _time(ts), of_all=of_all))
+
+    async def _keep_for_their_own(self, said: Said) -> None:
+        """The same for words at the root, which name no question: they mean that person's alone."""
+        key = in_channel(self._identity.channel_key(said.channel))
+        name = self._called(said.user)
+        await self._keep_early(EarlyStop(key, said.user, name, _time(said.ts), of_all=False))
+
+    async def _keep_early(self, stop: EarlyStop) -> None:
         await self._service.store.stop_early(stop, self._web.clock.now())
 
-    async def _stop(self, run: RunRecord, at: _At) -> None:
+    def _called(self, user: str) -> str:
+        known = self._people.known(user)
+        return known.name if known else THE_ASKER
+
+    async def _stop(self, run: RunRecord, at: Spot) -> None:
         if run.state is RunState.ENDED:
             return
         match await self._rights.who(at.user, Address.of(run).user):
@@ -240,21 +250,15 @@ class Stops:
             case who:
                 assert_never(who)
 
-    async def _refuse(self, run: RunRecord, at: _At, why: str) -> None:
+    async def _refuse(self, run: RunRecord, at: Spot, why: str) -> None:
         """Told to the one who tried, and to nobody else; once a run, also over restarts."""
         where = Address.of(run)
         if (
-            at.ts is not None and at.channel == where.channel
+            at.thread_ts is not None and at.channel == where.channel
         ):  # the emoji may stand on a question inside a thread
-            at = _At(where.channel, where.thread_ts, at.user)
+            at = Spot(where.channel, where.thread_ts, at.user)
         key = f"slack:refused-stop:{run.id}:{at.user}"
-        if await self._service.store.first_seen((key,), self._web.clock.now()):
-            self._tasks.start(self._whisper(at, why), f"refused stop {run.id}")
-
-    async def _whisper(self, at: _At, words: str) -> None:
-        called = await self._web.persist(_only_to(self._web, at, words), WHISPER_SECONDS)
-        if not isinstance(called, Ok):
-            _log.info("refused_stop_not_told", user=at.user, why=str(called))
+        await self._notices.whisper(at, key, why)
 
 
 def pointed(key: str) -> str:
@@ -267,25 +271,33 @@ def in_thread(key: str) -> str:
     return f"{key}:thread"
 
 
-def _only_to(web: Web, at: _At, words: str) -> Make:
-    def post() -> Awaitable[AsyncSlackResponse]:
-        return web.client.chat_postEphemeral(
-            channel=at.channel, user=at.user, thread_ts=at.ts, text=words
-        )
+def in_channel(key: str) -> str:
+    """The key of all that is asked in the channel with this key."""
+    return f"{key}:channel"
 
-    return post
+
+def _time(ts: str) -> datetime:
+    return datetime.fromtimestamp(float(ts), UTC)
+
+
+def _of(user: str, running: Sequence[RunRecord]) -> list[RunRecord]:
+    return [run for run in running if Address.of(run).user == user]
 
 
 def _is_target(run: RunRecord, reacted: Reacted) -> bool:
+    """Whether it stands for the run, and was put there after the run was asked for."""
+    if run.surface != SURFACE:
+        return False
     where = Address.of(run)
     at = (reacted.channel, reacted.ts)
-    return run.surface == SURFACE and at in {(where.channel, where.ts), _debug_root(run)}
+    is_its = at in {(where.channel, where.ts), _debug_root(run)}
+    return is_its and float(where.asked_ts) <= float(reacted.at)
 
 
-def _is_in(run: RunRecord, at: _At) -> bool:
+def _is_in(run: RunRecord, at: Spot) -> bool:
     """Whether it answers into that thread, or thinks there."""
     where = Address.of(run)
-    return (at.channel, at.ts) in {(where.channel, where.thread_ts), _debug_root(run)}
+    return (at.channel, at.thread_ts) in {(where.channel, where.thread_ts), _debug_root(run)}
 
 
 def _debug_root(run: RunRecord) -> tuple[str | None, str | None]:

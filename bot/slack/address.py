@@ -19,12 +19,14 @@ DEBUG_TS = "debug_ts"
 class Address:
     """``ts`` is the question's message, ``thread_ts`` the thread that the reply belongs to.
 
-    ``name`` is what the channel was called when the question came; empty where that is unknown.
+    ``asked_ts`` is when it was asked: the message's ts, or that of the click of somebody who pointed
+    at the message. ``name`` is what the channel was called then; empty where that is unknown.
     """
 
     channel: str
     ts: str
     thread_ts: str
+    asked_ts: str
     user: str
     shared: bool
     direct: bool
@@ -35,6 +37,7 @@ class Address:
             "channel": self.channel,
             "ts": self.ts,
             "thread_ts": self.thread_ts,
+            "asked_ts": self.asked_ts,
             "user": self.user,
             "shared": _YES if self.shared else "",
             "direct": _YES if self.direct else "",
@@ -48,6 +51,7 @@ class Address:
             channel=kept["channel"],
             ts=kept["ts"],
             thread_ts=kept["thread_ts"],
+            asked_ts=kept.get("asked_ts", kept["ts"]),
             user=kept["user"],
             shared=kept["shared"] == _YES,
             direct=kept["direct"] == _YES,

@@ -135,25 +135,25 @@ class SlackApp:
         self.surface.open(service)
         service.add_surface(self.surface)
         people = self._people
-        at_work: dict[str, Taking] = {}
-        self.surface.progress.is_busy = lambda: len(at_work) > BUSY_AT
-        stops = Stops(
-            service, self.identity, self._web, people, self._settings, self._tasks, at_work
-        )
+        taking: dict[str, Taking] = {}
+        self.surface.progress.is_busy = lambda: len(taking) > BUSY_AT
+        notices = Notices(self.surface.poster, self._web, self._tasks, service.outbox)
+        self._tasks.start_endless(notices.watch(), "notices")
+        stops = Stops(service, self.identity, self._web, people, self._settings, notices, taking)
         intake = Intake(
             service=service,
             identity=self.identity,
             web=self._web,
             people=people,
             channels=self._channels,
-            notices=Notices(self.surface.poster, self._web, self._tasks, self.identity),
+            notices=notices,
             stops=stops,
             progress=self.surface.progress,
             tasks=self._tasks,
             settings=self._settings,
             now=self._web.clock.now,
             asked_at=self._asked_at,
-            at_work=at_work,
+            taking=taking,
         )
         bolt = self._bolt()
         heard = Heard(

@@ -38,6 +38,11 @@ class _Verdict:
 
 
 class Audience:
+    """Thoughts and code are shown where our own members alone read along (M24, M26).
+
+    Guests, people of other organisations and whoever Slack does not name count as outsiders.
+    """
+
     def __init__(self, web: Web, people: People, identity: Identity) -> None:
         self._web = web
         self._people = people

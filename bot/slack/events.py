@@ -57,11 +57,12 @@ class Reacted:
 
 @dataclass(frozen=True)
 class SessionStopped:
-    """Somebody clicked Slack's own stop button in a thread."""
+    """Somebody clicked Slack's own stop button in a thread, ``at`` a ts where Slack says when."""
 
     channel: str
     thread_ts: str
     user: str
+    at: str | None
 
 
 def said(body: Mapping[str, Any]) -> Said | None:
@@ -132,4 +133,5 @@ def session_stopped(body: Mapping[str, Any]) -> SessionStopped:
         channel=str(event["channel"]),
         thread_ts=str(event.get("thread_ts", "")),
         user=str(event.get("user", "")),
+        at=str(at) if (at := event.get("event_ts")) else None,
     )

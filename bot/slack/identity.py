@@ -38,7 +38,10 @@ class Identity:
 
     def key(self, channel: str, ts: str) -> str:
         """What names a message for all time, whatever event it came with (M23)."""
-        return f"slack:{self.team}:{channel}:{ts}"
+        return f"{self.channel_key(channel)}:{ts}"
+
+    def channel_key(self, channel: str) -> str:
+        return f"slack:{self.team}:{channel}"
 
     def permalink(self, channel: str, ts: str, thread_ts: str | None = None) -> str:
         query = f"?thread_ts={thread_ts}&cid={channel}" if thread_ts and thread_ts != ts else ""

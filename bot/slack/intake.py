@@ -23,6 +23,7 @@ from bot.slack.abort import (
     Stops,
     Taking,
     WhichOne,
+    in_channel,
     in_thread,
     is_stop,
     pointed,
@@ -42,6 +43,7 @@ from bot.slack.notices import (
     NOTHING_RUNS,
     NOTHING_RUNS_HERE,
     Notices,
+    for_thread,
     help_text,
 )
 from bot.slack.people import People
@@ -68,6 +70,11 @@ def at_its_own_time(ts: str) -> datetime:
 
 
 class Intake:
+    """Takes each message once: a reply, a notice or nothing, decided before it is acknowledged (M23).
+
+    Only who may ask gets further than the checks (M26).
+    """
+
     def __init__(
         self,
         *,
@@ -83,9 +90,9 @@ class Intake:
         settings: SlackSettings,
         now: Callable[[], datetime],
         asked_at: AskedAt,
-        at_work: dict[str, Taking],
+        taking: dict[str, Taking],
     ) -> None:
-        """``at_work`` gets the questions that are being taken just now, by their keys."""
+        """``taking`` gets the questions that are being taken just now, by their keys."""
         self._service = service
         self._identity = identity
         self._web = web
@@ -98,7 +105,7 @@ class Intake:
         self._settings = settings
         self._now = now
         self._asked_at = asked_at
-        self._at_work = at_work
+        self._taking = taking
         self._deliveries: dict[str, asyncio.Task[None]] = {}
 
     async def message(self, said: Said) -> None:
@@ -109,13 +116,13 @@ class Intake:
             task = self._tasks.start(self._take(said, key), f"intake {key}")
             self._deliveries[key] = task
             if not self._is_stop(self._text(said)):  # stops wait for questions, not for stops
-                self._at_work[key] = Taking(said.channel, said.root, said.user, task)
+                self._taking[key] = Taking(said.channel, said.root, said.user, task)
             task.add_done_callback(lambda _: self._taken(key))
         await asyncio.shield(task)
 
     def _taken(self, key: str) -> None:
         del self._deliveries[key]
-        self._at_work.pop(key, None)
+        self._taking.pop(key, None)
 
     def _key(self, said: Said) -> str:
         """A message may be a question itself, and once more be pointed at by somebody."""
@@ -129,8 +136,7 @@ class Intake:
         if self._needs_slack(said) and await self._service.find(*keys) is not None:
             return
         if said.pointed and not said.direct and not await self._is_member_of(said.channel):
-            if await self._service.store.first_seen(keys[1:], self._now()):
-                self._notices.post_directly(said, NO_MEMBER)
+            await self._notices.tell_directly(said, keys[1:], NO_MEMBER)
             return
         match await self._verdict(said):
             case Ignored():
@@ -138,7 +144,8 @@ class Intake:
             case Denied(why=why):
                 _log.info("refused", why=why.value, channel=said.channel, user=said.user)
                 # A refusal is about who points at a message; somebody else may point at it too.
-                await self._tell(said, keys[1:] if said.pointed else keys, sentence(why))
+                told_once = keys[1:] if said.pointed else keys
+                await self._notices.tell(said, told_once, sentence(why))
             case Allowed():
                 await self._read(said, keys)
             case verdict:
@@ -173,7 +180,7 @@ class Intake:
         """What an allowed person wants: help, a stop, or an answer."""
         text = self._text(said)
         if text.lower().strip("!?. ") in {"", "help"}:
-            await self._tell(said, keys, help_text(self._settings.stop_emojis[0]))
+            await self._notices.tell(said, keys, help_text(self._settings.stop_emojis[0]))
         elif self._is_stop(text):
             await self._stop(said, keys)
         else:
@@ -186,7 +193,12 @@ class Intake:
         return is_stop(text, self._settings.stop_emojis)
 
     async def _stop(self, said: Said, keys: tuple[str, ...]) -> None:
-        """Stop first: a delivery that comes again after a crash must still find its stop undone."""
+        """Stop first: a delivery that comes again after a crash must still find its stop undone.
+
+        One that was seen to its end stops nothing more: what runs now is not what was meant then.
+        """
+        if await self._service.store.is_seen(keys):
+            return
         emoji = self._settings.stop_emojis[0]
         told: str | Message
         match await self._stops.words(said):
@@ -198,8 +210,10 @@ class Intake:
                 told = NOTHING_RUNS_HERE if said.root == said.ts else NOTHING_RUNS
             case meant:
                 assert_never(meant)
-        if await self._service.store.first_seen(keys, self._now()) and told:
-            self._notices.post(said, told)
+        if told:
+            await self._notices.tell(said, keys, told)
+        else:
+            await self._service.store.first_seen(keys, self._now())
 
     def _listed(self, runs: Sequence[RunRecord]) -> list[AtWork]:
         places = [(run.question, Address.of(run)) for run in runs]
@@ -220,6 +234,7 @@ class Intake:
                 thread=await earlier_messages(self._web, self._people, said),
                 seen_keys=keys[1:],
                 heeds=self._heeds(said),
+                if_full=for_thread(said, keys[0], BUSY),
             )
         )
         match taken:
@@ -227,10 +242,11 @@ class Intake:
                 self._progress.begin(run)
             case Duplicate():
                 return
-            case QueueFull():
-                self._notices.post(said, BUSY)
+            case QueueFull(told=told):
+                if told is not None:
+                    self._notices.post(told)
             case Closing():
-                await self._tell(said, keys, CLOSING)
+                await self._notices.tell(said, keys, CLOSING)
             case _:
                 assert_never(taken)
 
@@ -238,7 +254,8 @@ class Intake:
         """The stops that are meant for it, should they have been delivered sooner."""
         message = self._identity.key(said.channel, said.ts)
         thread = in_thread(self._identity.key(said.channel, said.root))
-        return Heeds((message, thread), said.user, at_its_own_time(said.asked_at))
+        channel = in_channel(self._identity.channel_key(said.channel))
+        return Heeds((message, thread, channel), said.user, at_its_own_time(said.asked_at))
 
     def _address(self, said: Said) -> Address:
         known = self._channels.known(said.channel)
@@ -247,16 +264,12 @@ class Intake:
             channel=said.channel,
             ts=said.ts,
             thread_ts=said.root,
+            asked_ts=said.asked_at,
             user=said.user,
             shared=shared and not said.direct,
             direct=said.direct,
             name=known.name if known else "",
         )
-
-    async def _tell(self, said: Said, keys: tuple[str, ...], words: str) -> None:
-        """A notice, once a message: noted before it is posted, so never twice."""
-        if await self._service.store.first_seen(keys, self._now()):
-            self._notices.post(said, words)
 
     def _name(self, key: str) -> str:
         channel = self._channels.known(key)

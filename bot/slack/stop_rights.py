@@ -46,6 +46,8 @@ class NotAllowed:
 
 
 class StopRights:
+    """The asker may always stop a question; of others, the members that the settings name (M25)."""
+
     def __init__(
         self, identity: Identity, web: Web, people: People, settings: SlackSettings
     ) -> None:

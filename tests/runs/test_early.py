@@ -77,6 +77,30 @@ async def test_few_are_kept_and_none_longer_than_needed(
         assert [key for key, _ in kept(database)] == ["m4", "m9"]
 
 
+async def test_one_that_is_too_old_goes_with_the_next_message_and_stops_nothing_any_more(
+    database: Path,
+) -> None:
+    async with opened(database) as store:
+        await store.stop_early(stop(), NOW)
+        await store.stop_early(stop("m2"), NOW)
+        later = NOW + EARLY_FOR + timedelta(seconds=1)
+        run = new_run(accepted_at=later)
+        assert await store.accept(run, (), heeds())
+        assert await store.aborts() == {}
+        assert kept(database) == []
+
+
+async def test_the_latest_stop_of_a_person_counts_in_whatever_order_they_come(
+    database: Path,
+) -> None:
+    second = timedelta(seconds=1)
+    async with opened(database) as store:
+        await store.stop_early(stop(at=NOW + second), NOW)
+        await store.stop_early(stop(at=NOW - second), NOW)
+        await store.accept(new_run(), (), heeds())
+        assert list((await store.aborts()).values()) == ["name of U1"]
+
+
 async def test_whichever_of_stop_and_question_is_stored_first_the_other_one_sees_it(
     database: Path,
 ) -> None:

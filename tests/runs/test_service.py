@@ -16,13 +16,13 @@ from bot.loop.question import MAX_QUESTION
 from bot.loop.stopping import Clock
 from bot.redact import Redactor
 from bot.runs.dispatch import QueueLimits
-from bot.runs.records import ReplyState, RunRecord, RunState
+from bot.runs.errors import NoWorkbenchError
+from bot.runs.records import Notice, ReplyState, RunRecord, RunState
 from bot.runs.service import (
     Aborting,
     AlreadyFinished,
     Closing,
     Duplicate,
-    NoWorkbenchError,
     QueueFull,
     UnknownRun,
     Workbench,
@@ -198,8 +198,13 @@ async def test_a_full_queue_is_told_once_a_message_and_makes_no_run(database: Pa
     ) as service:
         await accepted(service, key="m1")
         await accepted(service, key="m2")
-        assert isinstance(await service.accept(ask("m3", seen_keys=("e1",))), QueueFull)
-        assert isinstance(await service.accept(ask("m3", seen_keys=("e2",))), Duplicate)
+        busy = Notice("m3", "channel", {"channel": "C1"}, {"text": "Too many."})
+        full = await service.accept(ask("m3", seen_keys=("e1",), if_full=busy))
+        assert isinstance(full, QueueFull)
+        assert full.told is not None
+        assert full.told.notice == busy
+        again = await service.accept(ask("m3", seen_keys=("e2",), if_full=busy))
+        assert isinstance(again, Duplicate)
         assert len(await service.store.recent(10)) == 2
 
 

@@ -23,7 +23,8 @@ from bot.runs.ids import new_run_id
 from bot.runs.journal import StoreJournal
 from bot.runs.migrate import prepare
 from bot.runs.records import ReplyState, RunRecord, RunState
-from bot.runs.store import SEEN_FOR, Store
+from bot.runs.seen import SEEN_FOR
+from bot.runs.store import Store
 from bot.runs.writer import Prepared
 from runs.bench import Channel, new_run, opened, serving
 from support.scripted import NOW, asked, turn

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.loop.limits import StopReason
 from bot.loop.outcome import Answer
 from bot.loop.stopping import Clock
+from bot.runs.errors import StoreError
+from bot.runs.migrate import prepare
 from bot.runs.owner import Owner
 from bot.runs.records import ReplyState, RunRecord
 from runs.bench import Channel, accepted, failed, new_run, opened, serving
@@ -71,6 +77,48 @@ async def test_a_run_of_a_dead_process_is_taken_over_and_answered(database: Path
         assert [one.id for one in taken] == [run.id]
         await service.wait(run.id)
     assert isinstance(channel.replies[0][1], Answer)
+
+
+async def test_a_log_that_cannot_be_emptied_keeps_no_run_from_going_on_and_is_emptied_later(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite itself refuses to empty it, until the disk is well again."""
+    well = asyncio.Event()
+    connect = sqlite3.connect
+
+    def connected(*args: Any, **more: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*args, **more)
+        connection.set_authorizer(
+            lambda _, what, *rest: (
+                sqlite3.SQLITE_DENY
+                if what == "wal_checkpoint" and not well.is_set()
+                else sqlite3.SQLITE_OK
+            )
+        )
+        return connection
+
+    def left_in_log() -> int:
+        with closing(connect(database)) as file:
+            return int(file.execute("PRAGMA user_version").fetchone()[0])
+
+    prepare(database)
+    with closing(connect(database)) as file:
+        file.execute("PRAGMA user_version=1")  # a run was erased while somebody read
+    monkeypatch.setattr(sqlite3, "connect", connected)
+    channel = Channel()
+    clock = Clock(now=lambda: NOW + timedelta(seconds=5))
+    async with serving(database, channel, Lookup(), clock=clock) as service:
+        with pytest.raises(StoreError):
+            await service.store.empty_log()
+        run = new_run(owner="somewhere_1_dead")
+        await service.store.accept(run, ())
+        assert [one.id for one in await service.resume_unfinished()] == [run.id]
+        await service.wait(run.id)
+        assert isinstance(channel.replies[0][1], Answer)
+        assert left_in_log() == 1
+        well.set()
+        await service.resume_unfinished()
+        assert left_in_log() == 0
 
 
 async def test_a_run_whose_time_is_over_is_closed_and_lists_what_was_established(

@@ -26,7 +26,7 @@ ASK_DIFF = f"<@{BOT}> What changed in deploy 4471?"
 
 
 def at(channel: str = "C0PAYMENTS", name: str = "inc-payments", *, direct: bool = False) -> Address:
-    return Address(channel, "1.0", "1.0", "U1", shared=False, direct=direct, name=name)
+    return Address(channel, "1.0", "1.0", "1.0", "U1", shared=False, direct=direct, name=name)
 
 
 def bind(*channels: str, direct: bool = False, **more: Any) -> Binding:

@@ -17,7 +17,7 @@ from bot.playground import Running
 from bot.playground.log import DeliveryState
 from bot.playground.model import Message
 from support.scripted import Lookup, found
-from support.slack_bench import BOT, INC, QUESTION, Bench, answering, bot_in, settings_for
+from support.slack_bench import BOT, INC, QUESTION, SHARED, Bench, answering, bot_in, settings_for
 
 STOP = "octagonal_sign"
 
@@ -189,3 +189,97 @@ async def test_a_stop_emoji_on_a_message_stops_the_question_that_was_asked_by_po
     late.react("maya", asked.ts)
     await late.bench.until(lambda: len(late.bench.thread(asked.ts)) == 2)
     assert "Stopped by Maya Lindqvist." in late.bench.thread(asked.ts)[1].blocks[0]["text"]
+
+
+# --- words ---------------------------------------------------------------------------------------
+
+
+def an_alert(late: Late) -> Message:
+    return next(m for m in late.bench.pg.world.top_level(INC) if m.bot_id == "B0ALERTS")
+
+
+async def test_words_at_the_root_that_come_before_their_author_s_question_stop_it(
+    late: Late,
+) -> None:
+    asked = late.unheard()
+    said = late.bench.say(f"<@{BOT}> stop")
+    await late.handled()
+    assert (await late.bench.reply(said.ts)).text.startswith("Nothing is running here")
+    late.deliver(asked)
+    await late.is_stopped(asked.ts, "Maya Lindqvist")
+
+
+@pytest.mark.parametrize("user", ["jonas", "gita"])
+async def test_words_at_the_root_wait_for_no_question_of_somebody_else(
+    late: Late, user: str
+) -> None:
+    asked = late.unheard()
+    late.bench.say(f"<@{BOT}> stop", user=user)
+    await late.handled()
+    late.deliver(asked)
+    await late.is_answered(asked.ts)
+
+
+async def test_words_at_the_root_wait_for_no_question_elsewhere_and_none_that_is_asked_later(
+    late: Late,
+) -> None:
+    elsewhere = late.unheard(channel=SHARED)
+    late.bench.say(f"<@{BOT}> stop")
+    await late.handled()
+    late.deliver(elsewhere)
+    await late.bench.until(lambda: late.bench.thread(elsewhere.ts, SHARED))
+    assert late.tool.ran == ["apples"]
+    late.bench.pg.people.shortcut("maya", INC, an_alert(late).ts, "ask_about_this")
+    await late.is_answered(an_alert(late).ts)
+    later = late.bench.say()
+    await late.is_answered(later.ts)
+
+
+async def test_an_older_stop_that_comes_again_does_not_replace_a_newer_one(late: Late) -> None:
+    first = late.unheard(f"<@{BOT}> stop")
+    asked = late.unheard()
+    late.bench.say(f"<@{BOT}> stop")
+    await late.handled()
+    late.deliver(first)
+    await late.handled()
+    late.deliver(asked)
+    await late.is_stopped(asked.ts, "Maya Lindqvist")
+
+
+@pytest.mark.parametrize("where", ["at the channel's root", "in the thread", "an emoji"])
+async def test_a_stop_that_comes_late_stops_nothing_that_was_asked_after_it_about_an_older_message(
+    late: Late, where: str
+) -> None:
+    alert = an_alert(late)
+    thread = alert.ts if where == "in the thread" else None
+    stop = late.unheard(f"<@{BOT}> stop", thread=thread)
+    if where == "an emoji":
+        (reaction,) = late.bench.pg.people.react("maya", INC, alert.ts, STOP)
+        await late.handled()
+    late.works.clear()
+    late.bench.pg.people.shortcut("maya", INC, alert.ts, "ask_about_this")
+    await late.bench.until(lambda: late.tool.ran)
+    if where == "an emoji":
+        late.bench.pg.events.replay(reaction, new_id=True)
+    else:
+        late.deliver(stop)
+    await late.handled()
+    late.works.set()
+    await late.bench.settled()
+    replies = [m.blocks[0]["text"] for m in late.bench.thread(alert.ts)]
+    assert [text for text in replies if "apples was found" in text]
+    assert not [text for text in replies if "Stopped by" in text]
+
+
+async def test_words_that_stopped_one_s_own_question_stop_no_other_one_when_they_come_again(
+    late: Late,
+) -> None:
+    late.works.clear()
+    mine, other = late.bench.say(), late.bench.say(user="jonas")
+    await late.bench.until(lambda: late.tool.ran.count("apples") == 2)
+    said = late.bench.say(f"<@{BOT}> stop")
+    await late.bench.until(lambda: late.bench.thread(mine.ts) and late.bench.thread(said.ts))
+    late.bench.pg.events.replay(said.deliveries[0], new_id=True)
+    await late.handled()
+    late.works.set()
+    await late.is_answered(other.ts)
