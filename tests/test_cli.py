@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +20,8 @@ from typing import IO
 
 import httpx
 import pytest
+
+from support import commands
 
 ROOT = Path(__file__).parent.parent
 AT = "2026-11-29T02:14:00Z"
@@ -37,15 +40,7 @@ def free_port() -> int:
 
 
 def bot(*argv: str, **more: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "bot", *argv],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=more.pop("cwd", str(ROOT)),
-        env=environment(**more),
-        timeout=60,
-    )
+    done = commands.run(*argv, cwd=more.pop("cwd", str(ROOT)), env=environment(**more))
     assert "Traceback" not in done.stdout + done.stderr
     return done
 
@@ -64,6 +59,12 @@ def start(*argv: str, **more: str) -> subprocess.Popen[str]:
 def line_of(stream: IO[str] | None) -> str:
     assert stream is not None
     return stream.readline()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _commands_end_with_this_module() -> Iterator[None]:
+    yield
+    commands.end()
 
 
 @pytest.fixture(scope="module")
@@ -296,11 +297,43 @@ def test_a_question_of_odd_bytes_is_taken(shop: Path) -> None:
     assert "\x1b" not in bot("runs", "--workspace", str(shop)).stdout
 
 
+def test_a_terminal_of_few_letters_shows_the_rest_of_the_answer(shop: Path) -> None:
+    done = ask(shop, QUESTION, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "`retry.budget: 5s ? 1s`" in done.stdout
+    assert "fault" not in done.stderr
+    assert QUESTION[:40] in bot("runs", "-w", str(shop), PYTHONIOENCODING="ascii").stdout
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_an_output_that_is_closed_hides_what_is_said_and_nothing_else(
+    shop: Path, closed: str
+) -> None:
+    command = f'exec "$0" -m bot ask "$1" -w "$2" {closed}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", command, sys.executable, "What changed in deploy 4471?", str(shop)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+        env=environment(),
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert "fault" not in done.stderr
+    assert "answered" in bot("runs", "-w", str(shop)).stdout
+
+
 def test_a_locked_database_is_said(shop: Path) -> None:
     ask(shop, "What changed in deploy 9999?")
     with closing(sqlite3.connect(shop / ".oncall" / "oncall.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        done = ask(shop, "What changed in deploy 9999?")
+        impatient = commands.with_periods("bot.runs.migrate", BUSY_SECONDS=0.2)
+        done = subprocess.run(
+            [sys.executable, *impatient, "ask", "Why?", "--workspace", str(shop), "--now", AT],
+            capture_output=True, text=True, check=False, env=environment(), cwd=ROOT,
+        )  # fmt: skip
+    assert "Traceback" not in done.stderr
     assert done.returncode == 2
     assert "locked by another process: wait" in done.stderr
 

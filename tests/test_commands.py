@@ -8,11 +8,14 @@ import re
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import yaml
+
+from support import commands
 
 ROOT = Path(__file__).parent.parent
 AT = "2026-11-29T02:14Z"
@@ -20,17 +23,15 @@ AT = "2026-11-29T02:14Z"
 
 def bot(*argv: str, **more: str) -> subprocess.CompletedProcess[str]:
     kept = {n: v for n, v in os.environ.items() if not n.startswith(("ONCALL_", "SLACK_"))}
-    done = subprocess.run(
-        [sys.executable, "-m", "bot", *argv],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=kept | more,
-        timeout=60,
-    )
+    done = commands.run(*argv, env=kept | more)
     assert "Traceback" not in done.stdout + done.stderr
     return done
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _commands_end_with_this_module() -> Iterator[None]:
+    yield
+    commands.end()
 
 
 @pytest.fixture(scope="module")

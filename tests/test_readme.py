@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
@@ -75,13 +76,19 @@ def test_every_command_is_tested_here() -> None:
     ]
 
 
+@functools.cache
+def help_of(command: str) -> str:
+    shown = run(f"{BOT}{command} --help", ROOT)
+    assert shown.returncode == 0
+    return shown.stdout
+
+
 @pytest.mark.parametrize("command", inline())
 def test_a_command_inside_the_text_exists_with_its_options(command: str) -> None:
     words = shlex.split(command[command.index(BOT) + len(BOT) :])
-    help_text = run(f"{BOT}{words[0]} --help", ROOT)
-    assert help_text.returncode == 0
+    shown = help_of(words[0])
     for option in (word for word in words if word.startswith("--")):
-        assert option in help_text.stdout
+        assert option in shown
 
 
 def test_serve_as_the_readme_says_opens_the_trace_pages(folder: Path) -> None:

@@ -289,8 +289,9 @@ async def test_the_message_shortcut_asks_about_an_alert_in_its_thread_once(
 
 
 async def test_a_shortcut_is_acknowledged_in_time_while_slack_is_slow_and_is_answered_later(
-    bench: Bench,
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("bot.slack.listeners.CLICK_SECONDS", 0.1)
     bench.fault("users.info", {"kind": "slow", "seconds": 2_000})
     alert = next(m for m in bench.pg.world.top_level(INC) if m.bot_id == "B0ALERTS")
     delivery = bench.pg.people.shortcut("maya", INC, alert.ts, "ask_about_this")
@@ -340,7 +341,7 @@ async def test_the_signs_of_life_end_when_another_process_took_the_question_over
         now = bench.service._clock.now()
         assert await bench.store.claim(run, "another", now, now)
         hold.set()
-        await bench.until(lambda: said()[-1] == "")
+        await bench.hurried_until(lambda: said()[-1] == "")
         await bench.later()
         assert bench.thread(asked.ts) == []
         assert bench.reactions(asked.ts) == {"eyes"}, "the other one takes them away"

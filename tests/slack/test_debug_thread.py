@@ -76,7 +76,7 @@ async def test_what_a_model_thinks_pings_nobody(running: Running, tmp_path: Path
     )
     async with bot_in(running, tmp_path, model=lambda: model, tools=(Lookup(),)) as bench:
         await bench.reply(bench.say().ts)
-        await bench.until(lambda: "Answered in 3 steps" in written(bench))
+        await bench.hurried_until(lambda: "Answered in 3 steps" in written(bench))
         told = written(bench)
     assert "&lt;!channel&gt;" in told
     for live in ("<!", "<@", "@everyone", "```"):

@@ -190,7 +190,7 @@ async def deleted_while_it_works(bench: Bench, lookup: Lookup) -> str:
 
 
 async def gone(bench: Bench) -> None:
-    await bench.until(lambda: not bench.service._dispatcher._tasks)
+    await bench.hurried()
     (run,) = await bench.store.recent(5)
     assert run.reply is not None
     assert run.reply.state is ReplyState.GONE
@@ -255,7 +255,7 @@ async def test_a_scope_that_was_taken_away_keeps_the_reply_open_until_it_is_back
     await bench.until(lambda: not bench.service._dispatcher._tasks)
     assert bench.thread(asked.ts) == []
     await bench.service.resume_unfinished()
-    await bench.reply(asked.ts)
+    await bench.hurried_reply(asked.ts)
 
 
 async def test_a_scope_that_stays_away_ends_the_reply_after_an_hour_with_plain_lines_in_the_log(

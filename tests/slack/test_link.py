@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from bot.slack.http import Requests
 from bot.slack.identity import SlackSetupError
 from bot.slack.link import SlackLink
 from bot.web.app import create_app as create_pages
+from support.commands import with_periods
 from support.slack_bench import (
     BOT,
     INC,
@@ -49,6 +50,13 @@ async def ready(bench: Bench) -> httpx.Response:
         return await it.get("/ready")
 
 
+@pytest.fixture
+def quick_beat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The watchdog of the socket looks every 50 ms."""
+    monkeypatch.setattr("bot.slack.socket.BEAT_SECONDS", 0.05)
+
+
+@pytest.mark.usefixtures("quick_beat")
 async def test_readiness_says_no_while_the_socket_is_down_and_yes_once_it_is_renewed(
     bench: Bench,
 ) -> None:
@@ -89,9 +97,11 @@ def environment(api_url: str, **more: str) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def serve(folder: Path, api_url: str, **more: str) -> AsyncIterator[Serving]:
+async def serve(
+    folder: Path, api_url: str, *, program: Sequence[str] = ("-m", "bot"), **more: str
+) -> AsyncIterator[Serving]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "serve", "-w", str(folder), "--json",
+        sys.executable, *program, "serve", "-w", str(folder), "--json",
         env=environment(api_url, **more),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -111,10 +121,11 @@ async def test_serve_starts_without_slack_answers_from_a_terminal_and_connects_w
     tmp_path: Path,
 ) -> None:
     demo = make_demo_workspace(tmp_path / "demo")
+    impatient = with_periods("bot.slack.link", TRY_SECONDS=0.5)
     async with local_slack() as running:
         held = running.playground
         held.faults.add(fault("auth.test"))
-        async with serve(demo.root, running.api_url) as it:
+        async with serve(demo.root, running.api_url, program=impatient) as it:
             assert it.told["slack_team"] is None
             told = await it.ready()
             assert told["status"] == "not ready"

@@ -42,7 +42,7 @@ class Shop:
         self._toml.append(f"[services.{name}]\n" + "\n".join(lines) + "\n")
         if repo == f"repos/{name}":
             (self.root / repo).mkdir(parents=True)
-            self.git(name, "init", "--quiet", "--initial-branch=main")
+            self.git(name, "init", "--quiet", "--initial-branch=main", "--template=")
 
     def git(self, service: str, *argv: str, at: datetime = ONSET) -> str:
         environment = {
@@ -57,7 +57,7 @@ class Shop:
             "GIT_COMMITTER_DATE": stamp(at),
         }
         done = subprocess.run(
-            ["git", *argv],
+            ["git", "-c", "maintenance.auto=false", *argv],
             cwd=self.root / "repos" / service,
             env=environment,
             capture_output=True,

@@ -133,6 +133,14 @@ class Bench:
     async def until(self, holds: Callable[[], Any], seconds: float = GIVE_UP) -> Any:
         return await until(holds, seconds)
 
+    async def hurried_until(self, holds: Callable[[], Any]) -> Any:
+        """As ``until``; waits pass at once."""
+        async with asyncio.timeout(GIVE_UP):
+            while not (value := holds()):
+                await self.pg.clock.advance(0.25)
+                await asyncio.sleep(0.005)
+            return value
+
     async def reply(self, root: str, channel: str = INC) -> Message:
         """The one reply in a thread, once it is there and nothing works any more."""
         await self.until(lambda: self.thread(root, channel))
@@ -154,14 +162,14 @@ class Bench:
                 d.state is DeliveryState.PENDING for d in self.pg.outbox.deliveries()
             ):
                 await self.pg.clock.advance(0.25)
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.005)
 
     async def later(self) -> None:
         """All that the bot does afterwards is done, on the clock of the playground."""
         async with asyncio.timeout(GIVE_UP):
             while self.slack._tasks._tasks:
                 await self.pg.clock.advance(15)
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.005)
 
     async def settled(self) -> None:
         """All events are answered and all runs are over."""
@@ -244,7 +252,7 @@ async def bot_in(
         slack = await create_slack(
             chosen, links, clock=clock, sleep=pg_clock.sleep, requests=requests
         )
-        stack.push_async_callback(slack.close, 0.1)
+        stack.push_async_callback(slack.close, 0.01)
         box = toolbox(*(tools if tools is not None else (Lookup(),)))
         service = RunService(
             store=store,

@@ -20,7 +20,7 @@ class Repo:
         self.path = path
         self._minutes = 0
         path.mkdir(parents=True)
-        self.git("init", "--quiet", "--initial-branch=main")
+        self.git("init", "--quiet", "--initial-branch=main", "--template=")
 
     def git(self, *argv: str | bytes, stdin: bytes = b"") -> str:
         at = f"{int((START + timedelta(minutes=self._minutes)).timestamp())} +0000"
@@ -36,7 +36,7 @@ class Repo:
             "GIT_COMMITTER_DATE": at,
         }
         done = subprocess.run(
-            ["git", "-c", "protocol.file.allow=always", *argv],
+            ["git", "-c", "protocol.file.allow=always", "-c", "maintenance.auto=false", *argv],
             cwd=self.path,
             env=environment,
             input=stdin,

@@ -202,12 +202,20 @@ async def test_a_terminal_s_stop_ends_the_run_there(tmp_path: Path) -> None:
 async def answering(*routes: Route) -> AsyncIterator[str]:
     """The ask link of a server that answers as these routes do."""
     at = listen("127.0.0.1", 0)
-    server = WebServer(Starlette(routes=list(routes)), at)
+    app = Starlette(routes=list(routes))
+    app.state.ended = asyncio.Event()
+    server = WebServer(app, at)
     await server.start()
     try:
         yield f"http://127.0.0.1:{at.getsockname()[1]}/ask/x"
     finally:
+        app.state.ended.set()
         await server.stop()
+
+
+async def says_nothing(request: Request) -> JSONResponse:
+    await request.app.state.ended.wait()
+    return JSONResponse({})
 
 
 async def test_a_run_that_never_ends_is_given_up_with_what_to_look_at(tmp_path: Path) -> None:
@@ -218,9 +226,6 @@ async def test_a_run_that_never_ends_is_given_up_with_what_to_look_at(tmp_path: 
 
     async def still_at_work(request: Request) -> JSONResponse:
         return JSONResponse(endless.model_dump(mode="json"))
-
-    async def says_nothing(request: Request) -> JSONResponse:
-        await forever()
 
     for handler in (still_at_work, says_nothing):
         async with (
@@ -234,9 +239,6 @@ async def test_a_run_that_never_ends_is_given_up_with_what_to_look_at(tmp_path: 
 
 
 async def test_a_bot_that_takes_the_question_and_says_nothing_is_given_up() -> None:
-    async def says_nothing(request: Request) -> JSONResponse:
-        await forever()
-
     async with (
         answering(Route("/ask/x", says_nothing, methods=["POST"])) as link,
         HttpClient() as http,
