@@ -7,6 +7,7 @@ import math
 import pytest
 
 from bot.loop.limits import Limits
+from bot.loop.prompt import LAST_STEP, opening
 from bot.loop.scratchpad import (
     CHARS_A_TOKEN,
     CUT_TO,
@@ -15,10 +16,11 @@ from bot.loop.scratchpad import (
     Scratchpad,
     Step,
     assemble,
+    first_notice,
     fitted,
     show,
 )
-from bot.loop.wire import ResultMessage
+from bot.loop.wire import ResultMessage, UserMessage
 from support.scripted import Lookup, asked, called, found, toolbox, turn
 from tools.base import Status, ToolResult
 
@@ -172,6 +174,16 @@ def test_the_last_request_says_that_it_is_the_last() -> None:
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize(("most", "more"), [(1, f"\n\n{LAST_STEP}"), (2, "")])
+def test_the_first_message_is_the_question_and_tells_when_there_is_one_step_only(
+    most: int, more: str
+) -> None:
+    question = asked()
+    limits = Limits(max_steps=most)
+    pad = Scratchpad.begin(question, "m-1", first_notice(limits))
+    assert assemble(pad, TOOLS, limits).messages == (UserMessage(text=opening(question) + more),)
 
 
 def test_a_model_that_reads_no_prose_gets_the_question_and_what_was_found_as_data() -> None:
