@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from bot.loop.facts import Fact, FactKind, FactReader
 from bot.loop.grounds import ANCHORS, NEGATIVE, Grounds, Sight
-from bot.loop.guard import guarded
+from bot.loop.guard import folded, guarded
 from bot.loop.people import with_names_quoted
 from bot.loop.rows import names_of
 from bot.loop.scratchpad import Observation
@@ -91,8 +91,8 @@ def claim_problems(text: str, evidence: Sequence[str], grounds: Grounds) -> list
     if not evidence:
         return ["it cites no observation"]
     cited = [pad.evidence[e] for e in evidence]
-    people = {name for one in cited for name in grounds.rows(one).people}
-    text = with_names_quoted(text, people)
+    if people := {name for one in cited for name in grounds.rows(one).people}:
+        text = with_names_quoted(text, people)
     return [*_chunk_problems(text, cited, grounds), *causal_problems(text, cited, grounds.facts_in)]
 
 
@@ -100,7 +100,7 @@ def chunks(text: str) -> Iterator[tuple[str, bool]]:
     """The claim in pieces that each say one thing; brackets, quotations and code stay whole. With
     each, whether "and" joins it to the piece before: then it goes on about the same file.
     """
-    masked = _IN_BRACKETS.sub(_masked, _SAID.sub(_masked, text))
+    masked = _IN_BRACKETS.sub(lambda m: "x" * len(m[0]), _unsaid(text, "x"))
     start, joined = 0, False
     for found in _BREAKS.finditer(masked):
         yield text[start : found.start()], joined
@@ -108,37 +108,36 @@ def chunks(text: str) -> Iterator[tuple[str, bool]]:
     yield text[start:], joined
 
 
-def _masked(match: re.Match[str]) -> str:
-    return "x" * len(match[0])
-
-
 def _chunk_problems(text: str, cited: Sequence[Observation], grounds: Grounds) -> list[str]:
-    ids = ", ".join(o.id for o in cited)
     problems: list[str] = []
     about: set[str] = set()
     file: tuple[Fact, ...] = ()
     for chunk, joined in chunks(text):
         facts = grounds.facts_in(chunk)
-        files = tuple(f for f in facts if f.kind is FactKind.PATH)
+        files = tuple([f for f in facts if f.kind is FactKind.PATH])
         if joined and facts and not files:
             facts = (*facts, *file)
         else:
             file = files if len(files) == 1 else ()
-        if len({fact[:2] for fact in facts}) > _MOST_FACTS:
+        if len(facts) > _MOST_FACTS and len({fact[:2] for fact in facts}) > _MOST_FACTS:
             problems.append(f"{chunk.strip()[:60]!r} says too much at once: make it several claims")
             continue
         grounds.reading.begin_chunk()
-        quotations = not _CAUSAL.search(chunk)
-        sight = grounds.sight(cited, quotations=quotations)
+        low = folded(chunk)
+        sight = grounds.sight(cited, quotations=not _CAUSAL.find(low))
         named = sight.deploys_in(facts)
-        if NEGATIVE.search(_SAID.sub(" ", chunk)):
+        if NEGATIVE.find(_unsaid(low)):
             if not _denied(chunk, facts, cited, sight):
-                problems.append(f"nothing in {ids} shows that {chunk.strip()!r}")
+                problems.append(f"nothing in {_ids(cited)} shows that {chunk.strip()!r}")
         elif not sight.together(facts, named or about):
-            problems += _missing(facts, sight, ids)
+            problems += _missing(facts, sight, _ids(cited))
         if named and not _ASIDE.search(chunk.strip()):
             about = named
     return problems
+
+
+def _ids(cited: Sequence[Observation]) -> str:
+    return ", ".join(o.id for o in cited)
 
 
 def _missing(facts: Sequence[Fact], sight: Sight, ids: str) -> list[str]:
@@ -226,9 +225,11 @@ def causal_problems(text: str, cited: Sequence[Observation], facts_in: FactReade
     return next(filter(None, problems), [])
 
 
-def _unsaid(text: str) -> str:
-    """The text with blanks for what it quotes, so that places in it stay the same."""
-    return _SAID.sub(lambda m: " " * len(m[0]), text)
+def _unsaid(text: str, cover: str = " ") -> str:
+    """The text with what it quotes covered, so that places in it stay the same."""
+    if '"' in text or "`" in text or "“" in text:
+        return _SAID.sub(lambda m: cover * len(m[0]), text)
+    return text
 
 
 def _clauses(text: str) -> Iterator[str]:

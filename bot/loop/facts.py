@@ -79,9 +79,9 @@ _FILE_ENDING = (
     r"|c|h|cpp|kt|cs|php|html)"
 )
 _PATH = re.compile(
-    r"(?<![\w@/])(?:(?<!:)(?<![\w.@+-][.@+-])(?=[\w.@+-]++/)"
-    r"(?:(?:[\w.@+-]++/)+[\w@+-]*(?:\.[\w@+-]+)+|(?:[\w.@+-]++/){2,}[\w@+-]+)"
-    rf"|(?<!\.)(?<![\w-]-)[\w-]++(?:\.[\w-]+)*{_FILE_ENDING}\b)"
+    r"[\w.@+-](?<![\w@/].)(?:(?<!:.)(?<![\w.@+-][.@+-].)[\w.@+-]*+/"
+    r"(?:(?:[\w.@+-]++/)*[\w@+-]*(?:\.[\w@+-]+)+|(?:[\w.@+-]++/)+[\w@+-]+)"
+    rf"|(?<=[\w-])(?<!\..)(?<![\w-]-.)[\w-]*+(?:\.[\w-]+)*{_FILE_ENDING}\b)"
 )
 _NAMED_SHA = re.compile(r"\b(?:commit|sha|revision)\s+([0-9a-f]{7,40})\b", re.IGNORECASE)
 _COUNTED = re.compile(
@@ -128,7 +128,7 @@ _PERSON = re.compile(
 
 
 def _duration_value(match: re.Match[str]) -> str:
-    unit = match[2].lower()
+    unit = match[2]
     milli = unit == "ms" or unit.startswith("milli")
     return f"{float(match[1]) * (0.001 if milli else _SECONDS[unit[0]]):g}"
 
@@ -186,7 +186,7 @@ def facts_in(text: str, catalog: Mapping[str, str]) -> tuple[Fact, ...]:
     found = rest.facts
     found += [Fact(FactKind.SERVICE, name, name) for name in services]
     for match in rest.names():
-        name = next(group for group in match.groups() if group)
+        name = match["before"] or match["inside"] or match["used"]
         if catalog.get(name.lower()) not in services and "." not in name:
             found.append(Fact(FactKind.NAME, name.lower(), name))
     rest.take(_NUMBERS)
@@ -201,9 +201,9 @@ class FactReader:
         self._read: dict[str, tuple[Fact, ...]] = {}
 
     def __call__(self, text: str) -> tuple[Fact, ...]:
-        if text not in self._read:
-            self._read[text] = facts_in(text, self.catalog)
-        return self._read[text]
+        if (read := self._read.get(text)) is None:
+            read = self._read[text] = facts_in(text, self.catalog)
+        return read
 
 
 class _Rest:

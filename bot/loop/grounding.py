@@ -32,7 +32,7 @@ NOTHING = "I found nothing that answers this."
 
 SHORTEST_SHA = 7
 _WORD = re.compile(r"[\w.-]{3,}")
-_ENDING = re.compile(r"(?<=[a-z]{4})(?:e?[ds]|e)$", re.MULTILINE)
+_ENDING = re.compile(r"[eds](?<=[a-z]{4}.)(?:(?<=e)[ds])?$", re.MULTILINE)
 _IN_ANY_QUESTION = frozenset(
     {"what", "which", "who", "when", "why", "how", "the", "that", "this", "and", "was", "were"}
     | {"did", "does", "has", "have", "had", "are", "for", "with", "from"}
@@ -115,7 +115,12 @@ def _answers(observation: Observation, part: Part) -> bool:
             (DeploysFound() | DiffShown() | SuspectsRanked()),
         ):
             return True
-        case ((PartKind.LISTING | PartKind.SHIPPED | PartKind.RUNNING), DeploysFound()):
+        case (
+            (PartKind.LISTING | PartKind.SHIPPED | PartKind.RUNNING | PartKind.LIVE),
+            DeploysFound(),
+        ):
+            return True
+        case PartKind.OWNER, (DeploysFound() | SuspectsRanked() | IncidentsFound()):
             return True
         case ((PartKind.INCIDENT | PartKind.INCIDENTS), (IncidentsFound() | SuspectsRanked())):
             return True

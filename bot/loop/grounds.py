@@ -42,7 +42,7 @@ class Grounds:
         return self._made[observation.id]
 
     def sight(self, cited: Sequence[Observation], *, quotations: bool) -> Sight:
-        key = (tuple(o.id for o in cited), quotations)
+        key = (tuple([o.id for o in cited]), quotations)
         if key not in self._seen:
             self._seen[key] = Sight(cited, self, quotations=quotations)
         return self._seen[key]
@@ -107,10 +107,11 @@ class Sight:
             if self._hold(chain, unknown[deploys]):
                 return True
         for source in self._sources:
-            chain, deploys = source.around_lines
-            if _may_be_about(deploys, about):
-                left = self._not_in(chain, unknown[deploys])
-                if any(self._hold((line,), left) for line in source.lines_for(left)):
+            left = unknown.get(frozenset(source.root.deploys))
+            if left is None:  # it is about other deploys
+                continue
+            for line in source.lines_for(left):
+                if self._hold((line,), left):
                     return True
         return False
 

@@ -211,10 +211,8 @@ class Rows:
             # Its head says what all the rest is about.
             self._read(self._lines[0], self.root)
         if not isinstance(value, Record):
-            for fact in facts_in(result.summary):
-                self._put(fact, self.root.facts, self.root)
+            self._put(facts_in(result.summary), self.root.facts, self.root)
         self.placed = [_placed(row) for row in self.all]
-        self.around_lines = _placed(self.root)
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -226,11 +224,14 @@ class Rows:
 
     def lines_for(self, facts: Sequence[Fact]) -> Iterator[Row]:
         """The lines of the text that could hold all these facts, as rows under the root: those
-        with the rarest word that is looked for, then those where it may be spelled otherwise.
+        with the rarest word that is looked for, then those where it may be spelled otherwise. Of
+        the root's facts only those may be asked for that stand in other people's words.
         """
-        left = [fact for fact in facts if not holds((self.root,), fact, quotations=True)]
-        spelled = [fact for fact in left if fact.kind not in _RESPELLED]
+        left = facts
+        if self.root.quotes:
+            left = [fact for fact in facts if not holds((self.root,), fact, quotations=True)]
         yield from self._lines_with(left)
+        spelled = [fact for fact in left if fact.kind not in _RESPELLED]
         if len(spelled) < len(left):
             yield from self._lines_with(spelled)
 
@@ -270,8 +271,7 @@ class Rows:
         others = self.said_by_others(said)
         facts, words = (row.quoted, row.quotes) if others else (row.facts, row.words)
         words.append(said)
-        for fact in self._facts_in(line):
-            self._put(fact, facts, row)
+        self._put(self._facts_in(line), facts, row)
         return row
 
     def said_by_others(self, line: str) -> bool:
@@ -353,17 +353,17 @@ class Rows:
         if name in _PEOPLE:
             self.people.add(item)
         else:
-            for fact in self._facts_in(item):
-                self._put(fact, row.facts, row)
+            self._put(self._facts_in(item), row.facts, row)
 
-    def _put(self, fact: Fact, facts: set[Pair], row: Row) -> None:
-        match fact.kind:
-            case FactKind.SHA:
-                row.shas.add(fact.value)
-            case FactKind.PATH:
-                row.paths.add(fact.value)
-            case _:
-                facts.add(fact[:2])
+    def _put(self, found: Iterable[Fact], facts: set[Pair], row: Row) -> None:
+        for fact in found:
+            match fact.kind:
+                case FactKind.SHA:
+                    row.shas.add(fact.value)
+                case FactKind.PATH:
+                    row.paths.add(fact.value)
+                case _:
+                    facts.add(fact[:2])
 
 
 def _placed(row: Row) -> Placed:
