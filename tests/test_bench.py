@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 
-from tests.bench.parts import PARTS
-from tests.bench.table import lines
+from bench.parts import PARTS
+from bench.table import lines
 
 # The most that is allowed, row by row; None where a row is there to be compared with.
 TARGETS = {

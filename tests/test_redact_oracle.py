@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +20,7 @@ from bot.redact import Redactor
 pytest.importorskip("detect_secrets", reason="detect-secrets is a development-only oracle")
 
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
+from detect_secrets.plugins.base import BasePlugin
 
 LEFT_OUT = {
     "Base64HighEntropyString",
@@ -27,11 +28,8 @@ LEFT_OUT = {
     "KeywordDetector",
     "IPPublicDetector",
 }
-PLUGINS = [
-    plugin()
-    for plugin in get_mapping_from_secret_type_to_class().values()
-    if plugin.__name__ not in LEFT_OUT
-]
+KNOWN: Mapping[str, type[BasePlugin]] = get_mapping_from_secret_type_to_class()
+PLUGINS = [plugin() for plugin in KNOWN.values() if plugin.__name__ not in LEFT_OUT]
 
 
 def flagged(text: str) -> list[str]:

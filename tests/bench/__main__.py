@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from tests.bench.parts import PARTS
-from tests.bench.table import lines
+from .parts import PARTS
+from .table import lines
 
 
 async def main(names: list[str]) -> int:

@@ -19,11 +19,12 @@ from bot.loop.stopping import Clock, Stop
 from bot.loop.toolbox import Toolbox
 from bot.loop.wire import Model
 from bot.redact import Redactor
-from tests.bench.server import serving
-from tests.bench.table import Row, p95
-from tests.bench.world import CATALOG, Lookup, LookupArguments, model
 from tools.base import CallContext, Tool, ToolResult
 from tools.http import HttpClient
+
+from .server import serving
+from .table import Row, p95
+from .world import CATALOG, Lookup, LookupArguments, model
 
 
 class Waits(Lookup):

@@ -30,9 +30,11 @@ from bot.models.encoding import slim
 from bot.redact import Redactor
 from bot.runs.migrate import prepare
 from bot.runs.store import Store
-from tests.bench.server import serving
-from tests.bench.table import Row, middle_half
-from tests.bench.world import (
+from tools.http import CONNECT_SECONDS, HttpClient, _AiohttpTransport
+
+from .server import serving
+from .table import Row, middle_half
+from .world import (
     KB,
     Lookup,
     Payload,
@@ -42,7 +44,6 @@ from tests.bench.world import (
     question_text,
     stored,
 )
-from tools.http import CONNECT_SECONDS, HttpClient, _AiohttpTransport
 
 
 class Way(Enum):

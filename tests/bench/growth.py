@@ -12,10 +12,11 @@ from sqlalchemy import func, select
 from bot.runs.migrate import prepare
 from bot.runs.schema import BLOBS, EVENTS
 from bot.runs.store import Store
-from tests.bench.server import serving
-from tests.bench.table import Row
-from tests.bench.world import KB, answered, limits, model, observations, stored
 from tools.http import HttpClient, HttpReply
+
+from .server import serving
+from .table import Row
+from .world import KB, answered, limits, model, observations, stored
 
 
 class Counting(HttpClient):

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from tests.bench import abort, engine, growth, slack, start
-from tests.bench.table import Row
+from . import abort, engine, growth, slack, start
+from .table import Row
 
 
 @dataclass(frozen=True)
 class Part:
     """``usual`` measures; ``small`` plays the same with numbers that mean nothing."""
 
-    usual: Callable[[], Awaitable[list[Row]]]
-    small: Callable[[], Awaitable[list[Row]]]
+    usual: Callable[[], Coroutine[Any, Any, list[Row]]]
+    small: Callable[[], Coroutine[Any, Any, list[Row]]]
 
 
 PARTS = {

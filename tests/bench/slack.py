@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,8 +29,9 @@ from bot.playground.log import Call, Delivery
 from bot.playground.model import ChannelKind, Message
 from bot.playground.people import Draft
 from bot.runs.store import Store
-from tests.bench.table import Row, p95
-from tests.support.slack_process import bot
+
+from .slack_process import bot
+from .table import Row, p95
 
 RATE = 200
 """Questions a second of the burst."""
@@ -98,11 +100,13 @@ async def _alone(questions: int) -> list[Row]:
         try:
             for room in rooms[:questions]:
                 message, _ = _ask(running, "maya", room)
-                await _until(lambda m=message: _is_at_work(playground, m))
+                await _until(partial(_is_at_work, playground, message))
                 seen.append(_first_sign(playground, message))
                 began, at = time.time(), playground.clock.now()
                 playground.people.react("maya", room, message.ts, "octagonal_sign")
-                (reply,) = await _until(lambda m=message: playground.world.replies(m.channel, m.ts))
+                (reply,) = await _until(
+                    partial(playground.world.replies, message.channel, message.ts)
+                )
                 answered.append(float(reply.ts) - at)
                 run = await store.find(f"slack:{playground.world.team.id}:{room}:{message.ts}")
                 if run is None or run.ended_at is None:

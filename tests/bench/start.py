@@ -19,7 +19,8 @@ from pathlib import Path
 import httpx
 
 from bot.playground.incident import make_demo_workspace
-from tests.bench.table import Row
+
+from .table import Row
 
 
 @dataclass(frozen=True)
@@ -103,4 +104,5 @@ def _more(costs: list[Cost], than: list[Cost]) -> float:
 
 
 def _median(costs: Sequence[Cost | Served], field: str) -> float:
-    return statistics.median(getattr(cost, field) for cost in costs)
+    values: list[float] = [getattr(cost, field) for cost in costs]
+    return statistics.median(values)

@@ -23,7 +23,7 @@ from bot.loop.outcome import Answer, Failure, Outcome
 from bot.loop.state import Phase
 from bot.loop.stopping import Clock, Stop
 from bot.loop.wire import Model, ModelError, ModelErrorKind, Request, Turn
-from support.scripted import NOW, Lookup, ScriptedModel, answer, asked, called, toolbox, turn
+from support.scripted import NOW, Lookup, Play, ScriptedModel, answer, asked, called, toolbox, turn
 from support.virtual_loop import VirtualLoop
 
 READ = turn(called("lookup", {"what": "apples"}))
@@ -248,9 +248,8 @@ def test_a_run_that_died_after_a_handover_goes_on_with_the_model_that_it_had_got
     model = Chain(ScriptedModel(busy(), busy()), ScriptedModel(busy(), busy(), READ, DONE))
     whole, _ = ask(loop, model, journal)
     ends = [i for i, e in enumerate(journal.events) if isinstance(e, ModelFailed | ModelReturned)]
-    for at, plays in zip(
-        ends[1:5], ([busy(), busy(), READ], [busy(), READ], [READ], []), strict=True
-    ):
+    left: tuple[list[Play], ...] = ([busy(), busy(), READ], [busy(), READ], [READ], [])
+    for at, plays in zip(ends[1:5], left, strict=True):
         half = MemoryJournal()
         half.events, half.blobs = journal.events[: at + 1], dict(journal.blobs)
         rest = Chain(ScriptedModel(), ScriptedModel(*plays, DONE))

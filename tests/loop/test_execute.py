@@ -308,7 +308,7 @@ def test_a_tools_own_time_may_be_shorter_and_never_longer(loop: VirtualLoop) -> 
         class Hasty(Lookup):
             pass
 
-        Hasty.timeout = timeout  # type: ignore[misc]
+        Hasty.timeout = timeout
         journal = MemoryJournal()
         ask(loop, ScriptedModel(BOTH, UNKNOWN), Hasty(slowly), stop_in(loop), journal)
         assert returned(journal.events)[1] == ("o2", Status.ERROR, seconds)

@@ -11,7 +11,7 @@ from bot.loop.outcome import AnswerArguments, Claim
 from support.pads import pad
 from support.scripted import CATALOG, NOW, asked, diff, found, no_deploy, ranking
 from tools.base import Status, ToolResult
-from tools.records import Confidence
+from tools.records import Confidence, DiffShown
 
 
 def verdict(
@@ -82,7 +82,10 @@ def test_settings_files_and_counts_hold_against_a_diff() -> None:
 
 
 def test_a_short_sha_is_the_long_one_it_begins() -> None:
-    sha = diff().value.deploy.sha  # type: ignore[union-attr]
+    shown = diff().value
+    assert isinstance(shown, DiffShown)
+    sha = shown.deploy.sha
+    assert sha is not None
     assert verdict(f"It shipped {sha[:9]}b", diff()).problems != ()
     assert verdict(f"It shipped {sha[:9]}", diff()).problems == ()
     assert verdict("It was compared with " + "b" * 39 + "1", diff()).problems == ()
@@ -141,7 +144,7 @@ def test_prose_without_a_claim_reaches_nobody() -> None:
         headline="Just restart the database",
         claims=(),
         unknowns=("it all",),
-        confidence="high",  # type: ignore[arg-type]
+        confidence="high",
     )
     accepted = check(prose, pad(ranking())).accepted
     assert accepted is not None

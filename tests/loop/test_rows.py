@@ -274,7 +274,7 @@ def test_of_long_lines_an_answer_reads_two_hundred_thousand_characters(
 
 def test_a_chunk_and_an_answer_look_at_so_many_lines_and_no_more() -> None:
     reading = Reading()
-    looked = []
+    looked: list[int] = []
     while not looked or looked[-1]:
         reading.begin_chunk()
         looked.append(sum(takewhile(bool, (reading.may_look() for _ in range(LINES_AN_ANSWER)))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Coroutine, Iterator
 from datetime import timedelta
 from typing import Any
@@ -156,8 +157,10 @@ def test_several_works_are_all_cut_by_one_abort(loop: VirtualLoop) -> None:
     stop = stop_in(loop, 60)
 
     async def both() -> list[object]:
-        return await asyncio.gather(
-            stop.race(works(30), 20), stop.race(works(1), 20), stop.race(works(40), 20)
+        return list(
+            await asyncio.gather(
+                stop.race(works(30), 20), stop.race(works(1), 20), stop.race(works(40), 20)
+            )
         )
 
     loop.call_later(2, stop.abort, "@maya")
@@ -170,7 +173,7 @@ def test_work_that_was_not_started_is_closed(loop: VirtualLoop) -> None:
     stop.abort()
     work = works(1)
     assert race(loop, stop, work, 10) == Cut(StopReason.ABORTED)
-    assert work.cr_frame is None
+    assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED
 
 
 def test_a_run_that_is_itself_cancelled_is_cancelled_and_its_work_with_it(

@@ -12,8 +12,11 @@ from bot.loop.journal import (
     Event,
     MemoryJournal,
     ModelCalled,
+    RunEnded,
+    RunStarted,
     ToolCalled,
     ToolReturned,
+    WasCut,
 )
 from bot.loop.limits import Limits, StopReason
 from bot.loop.outcome import Answer, Failure
@@ -169,7 +172,11 @@ async def test_each_call_is_told_before_and_after_it_ran_and_as_it_was_shown() -
 
 async def test_the_states_and_phases_of_one_turn_are_told_in_their_order() -> None:
     events, _ = await traced(turn(called("lookup", {"what": "apples"})), DONE)
-    walked = [(e.kind, e.state.value, e.phase.value) for e in events if getattr(e, "step", 0) == 1]
+    walked = [
+        (e.kind, e.state.value, e.phase.value)
+        for e in events
+        if not isinstance(e, RunStarted | WasCut | RunEnded) and e.step == 1
+    ]
     assert walked == [
         ("model_called", "think", "call"),
         ("model_returned", "think", "call"),
@@ -178,7 +185,9 @@ async def test_the_states_and_phases_of_one_turn_are_told_in_their_order() -> No
         ("tool_returned", "act", "execute"),
         ("appended", "observe", "append"),
     ]
-    assert events[-1].state is State.STOPPED
+    last = events[-1]
+    assert isinstance(last, RunEnded)
+    assert last.state is State.STOPPED
 
 
 async def test_new_messages_are_kept_as_blobs_and_their_bytes_are_counted() -> None:

@@ -23,13 +23,15 @@ def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[TOOLS, TEXT, MESSAGES], ids=["openai", "text-mode", "anthropic"])
 def wire(request: pytest.FixtureRequest) -> Wire:
-    return request.param
+    asked: Wire = request.param
+    return asked
 
 
 @pytest.fixture(params=[TOOLS, MESSAGES], ids=["openai", "anthropic"])
 def calling(request: pytest.FixtureRequest) -> Wire:
     """A wire format with tool calls of its own."""
-    return request.param
+    asked: Wire = request.param
+    return asked
 
 
 @pytest.fixture

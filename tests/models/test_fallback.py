@@ -265,7 +265,7 @@ def test_the_last_model_is_asked_whatever_happened_to_it() -> None:
 class Named(ScriptedModel):
     def __init__(self, name: str) -> None:
         super().__init__()
-        self.name = name  # type: ignore[misc]
+        self.name = name
 
     async def complete(self, request: Request) -> Turn:
         made = turn(called("x"), finish=Finish.TOOL_USE)

@@ -45,7 +45,7 @@ async def test_the_models_are_asked_in_order_and_rules_stand_behind_them(
     settings = ModelSettings(
         kind="anthropic",
         model="claude",
-        then=({"kind": "openai", "model": "qwen", "base_url": "http://127.0.0.1:1/v1"},),  # type: ignore[arg-type]
+        then=({"kind": "openai", "model": "qwen", "base_url": "http://127.0.0.1:1/v1"},),
     )
     model = make_model(settings, client, Breaker(lambda: 0), Clock())
     assert isinstance(model, FallbackModel)
@@ -91,7 +91,7 @@ def test_a_key_is_only_sent_to_the_address_it_belongs_to(monkeypatch: pytest.Mon
 
 
 def test_no_key_shows_in_what_settings_print() -> None:
-    settings = EndpointSettings(kind="openai", model="x", api_key="sk-1", headers={"a": "sk-2"})  # type: ignore[arg-type, dict-item]
+    settings = EndpointSettings(kind="openai", model="x", api_key="sk-1", headers={"a": "sk-2"})
     assert "sk-" not in repr(settings) + settings.model_dump_json()
 
 
@@ -101,7 +101,7 @@ async def test_headers_and_extra_body_reach_the_server(client: HttpClient) -> No
             kind="openai",
             model="x",
             base_url=f"{server.url}/v1/",
-            headers={"X-Title": "oncall", "Authorization": "Custom abc"},  # type: ignore[dict-item]
+            headers={"X-Title": "oncall", "Authorization": "Custom abc"},
             extra_body={"temperature": 0, "max_completion_tokens": 512},
         )
         model = make_model(settings, client, Breaker(lambda: 0), Clock())
@@ -166,7 +166,7 @@ def test_an_unknown_price_and_an_unreported_usage_are_said() -> None:
 
 
 def test_when_the_days_money_is_spent_the_rules_model_answers(client: HttpClient) -> None:
-    settings = ModelSettings(kind="openai", model="m", prices=PRICES, daily_budget=5.0)  # type: ignore[arg-type]
+    settings = ModelSettings(kind="openai", model="m", prices=PRICES, daily_budget=5.0)
     breaker = Breaker(lambda: 0)
     assert make_model(settings, client, breaker, Clock(), spent_today=4.99).name == "m"
     assert make_model(settings, client, breaker, Clock(), spent_today=5.0).name == "rules"

@@ -70,9 +70,10 @@ async def both(running: Running, control: Control, emulator: backlot.Server) -> 
             if client is ours:
                 await control("advance", seconds=2)
             try:
-                answer: dict[str, Any] = (await client.api_call(method, data=args)).data
+                answer = (await client.api_call(method, data=args)).data
             except SlackApiError as refused:
                 answer = refused.response.data
+            assert isinstance(answer, dict)
             return answer
 
         return call

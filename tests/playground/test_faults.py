@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.playground import FaultBook, FaultRule, Playground, Running
+from bot.playground import FaultBook, FaultRule, Playground, Running, VirtualClock
 from playground.harness import Control, Eventually
 
 INC = "C0INCCHECK"
@@ -108,7 +108,9 @@ async def test_a_slow_call_takes_its_time_of_the_world_s_clock(
 ) -> None:
     await control("faults", **rule(kind="slow", seconds=30))
     slow = asyncio.ensure_future(post("slow"))
-    await eventually(lambda: pg.clock._sleepers)
+    clock = pg.clock
+    assert isinstance(clock, VirtualClock)
+    await eventually(lambda: clock._sleepers)
     await control("advance", seconds=29)
     assert not slow.done()
     await control("advance", seconds=1)

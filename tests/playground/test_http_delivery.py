@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from urllib.parse import parse_qs
 
 import pytest
@@ -79,14 +80,17 @@ async def test_refused_events_come_again_at_0_60_and_300_seconds(
     receiver.statuses = [500, 500, 500, 500]
     began = pg.clock.now()
     await control.ask()
-    for count, seconds in ((2, 60), (3, 300), (4, 0)):
-        await eventually(
-            lambda c=count: (
-                len(receiver.requests) >= c
-                and len(pg.outbox.deliveries()[0].attempts) >= c
-                and pg.outbox.deliveries()[0].attempts[-1].outcome == "http_error"
-            )
+
+    def refused(times: int) -> bool:
+        attempts = pg.outbox.deliveries()[0].attempts
+        return (
+            len(receiver.requests) >= times
+            and len(attempts) >= times
+            and attempts[-1].outcome == "http_error"
         )
+
+    for count, seconds in ((2, 60), (3, 300), (4, 0)):
+        await eventually(partial(refused, count))
         await control("advance", seconds=seconds)
     await eventually(lambda: pg.outbox.deliveries()[0].state == "gave_up")
     retries = [

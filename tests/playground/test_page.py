@@ -70,6 +70,7 @@ async def test_the_question_is_asked_and_the_answer_read_in_its_thread(
     page: Page, bot: AsyncApp
 ) -> None:
     working = asyncio.Event()
+    answering: list[asyncio.Task[None]] = []
 
     @bot.event("app_mention")
     async def mention(event: Json, client: AsyncWebClient) -> None:
@@ -89,7 +90,7 @@ async def test_the_question_is_asked_and_the_answer_read_in_its_thread(
                 **where,
             )
 
-        bot.answering = asyncio.ensure_future(answer())
+        answering.append(asyncio.create_task(answer()))
 
     await page.get_by_test_id("hint-channel").click()
     await page.get_by_test_id("composer-channel").press("Enter")
@@ -140,7 +141,9 @@ async def test_reactions_are_added_and_taken_back_by_clicking(
     await target.get_by_test_id("open-picker").click()
     await target.get_by_test_id("pick-fire").click()
     await expect(target.get_by_test_id("reaction-fire")).to_have_attribute("aria-pressed", "true")
-    assert [r.name for r in pg.world.message(INC, ts).reactions] == ["fire"]
+    reacted = pg.world.message(INC, ts)
+    assert reacted is not None
+    assert [r.name for r in reacted.reactions] == ["fire"]
 
 
 async def test_one_is_a_member_a_guest_or_an_outsider(page: Page, pg: Playground) -> None:

@@ -12,11 +12,11 @@ from playground.harness import Control, ErrorOf, Json
 INC = "C0INCCHECK"
 
 
-def section(text: str) -> dict:
+def section(text: str) -> Json:
     return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
 
 
-def button(number: int) -> dict:
+def button(number: int) -> Json:
     return {
         "type": "button",
         "text": {"type": "plain_text", "text": "go"},
@@ -106,7 +106,7 @@ async def test_blocks_over_a_limit_are_invalid_and_the_place_is_named(
 async def test_a_message_s_markdown_is_limited_each_and_in_all(
     slack: AsyncWebClient, control: Control, error_of: ErrorOf
 ) -> None:
-    def blocks(*sizes: int) -> list[dict]:
+    def blocks(*sizes: int) -> list[Json]:
         return [{"type": "markdown", "text": "x" * size} for size in sizes]
 
     assert (await slack.chat_postMessage(channel=INC, text="x", blocks=blocks(12_000)))["ok"]

@@ -19,10 +19,11 @@ BEARER = {"authorization": "Bearer xoxb-playground-oncall"}
 
 @pytest.fixture
 def raw(running: Running, session: aiohttp.ClientSession) -> Raw:
-    async def request(method: str, verb: str = "POST", **kwargs: Any) -> dict:
+    async def request(method: str, verb: str = "POST", **kwargs: Any) -> Json:
         async with session.request(verb, running.api_url + method, **kwargs) as response:
             assert response.status == 200
-            return await response.json()
+            answer: Json = await response.json()
+            return answer
 
     return request
 
@@ -176,7 +177,7 @@ async def test_reactions_are_one_a_person_and_emoji(
     slack: AsyncWebClient, control: Control, error_of: ErrorOf
 ) -> None:
     ts = await control.ask("x")
-    target = {"channel": INC, "timestamp": ts}
+    target: Json = {"channel": INC, "timestamp": ts}
     await slack.reactions_add(name="eyes", **target)
     again = await error_of(slack.reactions_add(name="eyes", **target))
     assert again["error"] == "already_reacted"
@@ -205,8 +206,9 @@ async def test_one_user_s_reactions_on_a_message_have_a_ceiling(
 async def test_people_are_members_guests_strangers_or_bots(
     slack: AsyncWebClient, control: Control, error_of: ErrorOf
 ) -> None:
-    async def user(key: str) -> dict:
-        return (await slack.users_info(user=key))["user"]
+    async def user(key: str) -> Json:
+        found: Json = (await slack.users_info(user=key))["user"]
+        return found
 
     assert (await user("U0MAYA"))["is_restricted"] is False
     guest = await user("U0GUEST")
@@ -268,7 +270,7 @@ async def test_a_thread_s_status_goes_with_a_reply_or_after_two_minutes(
     slack: AsyncWebClient, control: Control, pg: Playground
 ) -> None:
     ts = await control.ask()
-    where = {"channel_id": INC, "thread_ts": ts}
+    where: Json = {"channel_id": INC, "thread_ts": ts}
     await slack.assistant_threads_setStatus(status="is reading deploy 4471…", **where)
     assert pg.statuses()[INC, ts].text == "is reading deploy 4471…"
     await slack.chat_postMessage(channel=INC, text="answer", thread_ts=ts)

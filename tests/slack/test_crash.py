@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.slack_process import bot
 from bot.playground import FaultRule, Running
 from bot.playground.model import Message
 from bot.playground.people import Draft
@@ -19,7 +20,6 @@ from bot.runs.migrate import prepare
 from bot.runs.records import ReplyState, RunRecord
 from bot.runs.store import Store
 from support.slack_bench import BOT, DEBUG, INC, QUESTION, is_reply, until
-from support.slack_process import bot
 
 ALL_COMMITS = range(1, 14)
 """From the acceptance of the question to the record of its reply."""

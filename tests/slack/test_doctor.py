@@ -120,7 +120,7 @@ async def test_a_bot_with_a_wrong_token_does_not_start_and_says_which(
 @pytest.mark.parametrize("swapped", [{"bot_token": "xapp-1"}, {"app_token": "xoxb-1"}])
 def test_swapped_tokens_are_refused_when_settings_are_read(swapped: dict[str, str]) -> None:
     with pytest.raises(ValueError, match="must start with"):
-        SlackSettings(**({"bot_token": "xoxb-1", "app_token": "xapp-1"} | swapped))  # type: ignore[arg-type]
+        SlackSettings(**({"bot_token": "xoxb-1", "app_token": "xapp-1"} | swapped))
 
 
 def test_the_manifest_file_is_what_the_program_says() -> None:

@@ -129,5 +129,5 @@ async def test_a_body_longer_than_slack_s_is_not_read(running: Running, tmp_path
 
 def test_http_without_a_signing_secret_is_refused_when_settings_are_read() -> None:
     with pytest.raises(ValueError, match="needs signing_secret"):
-        SlackSettings(bot_token="xoxb-1", transport="http")  # type: ignore[arg-type]
-    SlackSettings(bot_token="xoxb-1", transport="http", signing_secret="s")  # type: ignore[arg-type]
+        SlackSettings(bot_token="xoxb-1", transport="http")
+    SlackSettings(bot_token="xoxb-1", transport="http", signing_secret="s")

@@ -8,7 +8,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import structlog
 from hypothesis import strategies as st
@@ -257,10 +257,11 @@ class _Lookup(Lookup):
         return found(f"{what} was found")
 
 
-async def _break(how: str) -> Any:
+async def _break(how: str) -> NoReturn:
     match how:
         case "hang":
             await asyncio.Event().wait()
+            raise AssertionError("nobody sets it")
         case "deaf":
             try:
                 await asyncio.Event().wait()

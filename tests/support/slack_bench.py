@@ -17,6 +17,7 @@ from typing import Any
 from bot.loop.limits import Limits
 from bot.loop.stopping import Clock
 from bot.loop.wire import Model
+from bot.playground import Clock as SlackClock
 from bot.playground import (
     FaultRule,
     Playground,
@@ -197,7 +198,7 @@ async def until(holds: Callable[[], Any], seconds: float = GIVE_UP) -> Any:
         return value
 
 
-def shared_clock(clock: RealClock) -> Clock:
+def shared_clock(clock: SlackClock) -> Clock:
     return Clock(monotonic=clock.now, now=lambda: datetime.fromtimestamp(clock.now(), UTC))
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -98,7 +99,7 @@ async def test_an_unknown_service_is_answered_with_the_known_ones(demo: Workspac
     ],
 )
 async def test_arguments_that_contradict_each_other_are_refused(
-    demo: Workspace, arguments: dict[str, str], message: str
+    demo: Workspace, arguments: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ToolError, match=message):
         await searched(demo, **arguments)

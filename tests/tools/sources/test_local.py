@@ -168,7 +168,7 @@ async def test_no_text_of_a_record_orders_a_terminal_about(tmp_path: Path) -> No
     odd = {name: f"\x1b[31m{name}\x1b[0m\x07\u202e" for name in texts}
     (deploy,) = (await LocalDeploys(_write(tmp_path / "d.jsonl", GOOD | odd)).deploys()).records
     assert [getattr(deploy, name) for name in texts] == list(texts)
-    told = {
+    told: dict[str, object] = {
         "id": "\x1b[1mI-1",
         "title": "\x1b[2Jdown",
         "summary": "\x1b]0;x\x07all",
