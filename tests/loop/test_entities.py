@@ -26,6 +26,7 @@ from support.scripted import CATALOG
         ("v2.3.1", ("v2.3.1",)),
         ("deploy-17 and release_2026-01-02", ("deploy-17", "release_2026-01-02")),
         ("#12 before deploy 11", ("12", "11")),
+        ("deploy 4471 is 3F2A9BC", ("4471", "3f2a9bc")),
         ("at 02:10 on 2026-11-28", ()),
         ("deploy 12:30", ()),
     ],
@@ -40,6 +41,7 @@ def test_deploys_are_named_by_number_commit_and_tag_in_their_order(
     ("text", "found"),
     [
         ("web 4470", [("4470", "web")]),
+        ("web #4470", [("4470", "web")]),
         ("payments 2.3.1", [("2.3.1", "payments-api")]),
         ("web and ledger 4470", [("4470", "ledger")]),
         ("web is at 4470", []),
@@ -71,6 +73,7 @@ def test_an_environment_is_read_by_any_of_its_names(text: str, environment: str 
 
 def test_the_longest_name_of_a_service_wins_wherever_it_stands_in_the_catalog() -> None:
     words = {"api": "api", "z": "z", "payments-api": "payments-api"}
+    assert find_services("payments api is down", {**words, "payments": "pay"}) == ("payments-api",)
     assert find_services("The Payments API and z", words) == ("payments-api", "z")
     assert find_services("z, api, payments_api", words) == ("z", "api", "payments-api")
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.loop import claims, clauses, entities, grounds, part_kinds, question, refs, times, unread
-from bot.loop.guard import Guarded, folded
+from bot.loop.guard import Guarded, folded, guarded, holds, in_folded
 
 MODULES = (claims, clauses, entities, grounds, part_kinds, question, refs, times, unread)
 WINDOWS = ("_NOON", "_MIDNIGHT", "_AM_PM", "_DAY_MONTH", "_WEEKDAY", "_ON_DAY", "_AGO", "_EDGE")
@@ -100,3 +100,82 @@ def test_a_time_in_letters_that_only_look_like_ours_is_read(text: str) -> None:
     assert times.window(text, now) == times.window(plain, now)
     assert times.onset_window(text) == times.onset_window(plain)
     assert times.window(text, now) or times.onset_window(text)
+
+
+# --- one look -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "low"),
+    [
+        ("DEPLOY 12", "deploy 12"),
+        ("\u0130NC\u0130DENT", "incident"),
+        ("\u0131nc\u0131dent", "incident"),
+        ("\u017fervice\u017f", "services"),
+        ("\u212aafka", "kafka"),
+        ("\u00c4ra", "\u00e4ra"),
+    ],
+)
+def test_folded_text_is_small_letter_for_letter(written: str, low: str) -> None:
+    assert folded(written) == low
+
+
+@pytest.mark.parametrize(
+    ("low", "look", "found"),
+    [
+        ("which deploy", ("change", "deploy"), True),
+        ("which deploy", ("deploy", "change"), True),
+        ("which deploy", ("change", "release"), False),
+        ("which deploy", ("",), True),
+        ("", ("change",), False),
+    ],
+)
+def test_one_word_of_a_look_is_enough_and_none_is_not(
+    low: str, look: tuple[str, ...], *, found: bool
+) -> None:
+    assert holds(low, look) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("What was deployed of it", "deployed of"),
+        ("What was RELEASED FOR it", "RELEASED FOR"),
+        ("what was deployed", None),
+        ("of what is it", None),
+        ("deploy|release of|for", None),
+    ],
+)
+def test_a_pattern_is_asked_where_a_word_of_both_looks_stands(text: str, found: str | None) -> None:
+    pattern = r"(?:deploy|releas)ed (?:of|for)"
+    one = guarded("deploy|release", pattern, also="of|for")
+    assert one == Guarded(("deploy", "release"), ("of", "for"), re.compile(pattern, re.IGNORECASE))
+    match = one.search(text)
+    assert (match and match[0]) == found
+    assert [each[0] for each in one.finditer(text)] == ([found] if found else [])
+    assert one.sub("-", text) == (text.replace(found, "-") if found else text)
+
+
+@pytest.mark.parametrize(("look", "also"), [("change", ""), ("", "change"), ("break", "change")])
+def test_a_pattern_is_spared_where_a_word_of_its_look_is_missing(look: str, also: str) -> None:
+    one = guarded(look, "broke", also)
+    assert one.pattern.search("it broke")
+    assert not one.lets_by("it broke")
+    assert one.search("it broke") is None
+    assert one.find("it broke") is None
+    assert list(one.finditer("it broke")) == []
+    assert one.sub("-", "it broke") == "it broke"
+
+
+def test_a_pattern_with_one_look_needs_no_second_one() -> None:
+    one, low = guarded("broke", "it broke"), in_folded("broke", "it broke")
+    assert one.search("It BROKE")
+    assert low.find("it broke")
+    assert one.also == low.also == ("",)
+
+
+def test_a_pattern_for_folded_text_is_of_small_letters_alone() -> None:
+    one = in_folded("broke|broken", "it broke", also="it|is")
+    assert one == Guarded(("broke", "broken"), ("it", "is"), re.compile("it broke"))
+    assert one.find("it broke")
+    assert one.find("IT broke") is None

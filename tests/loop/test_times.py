@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from bot.loop.times import OnsetWindow, Window, onset_window, window, zone_offset
-from support.scripted import NOW
+from bot.loop.question import parse
+from bot.loop.times import OnsetWindow, Window, onset_window, timely, window, zone_offset
+from support.scripted import CATALOG, NOW
 
 
 def at(day: int, hour: int, minute: int = 0) -> datetime:
@@ -76,6 +79,9 @@ def test_text_without_such_a_span_has_none() -> None:
         ("in December", (2025, 12), (2026, 1)),
         ("during september 2021", (2021, 9), (2021, 10)),
         ("in November", (2026, 11), (2026, 12)),
+        ("in June 0001", (1, 6), (1, 7)),
+        ("in June 0000", (1, 6), (1, 7)),
+        ("in February 30", (2026, 2), (2026, 3)),
     ],
 )
 def test_a_month_is_the_latest_that_has_begun(
@@ -187,3 +193,46 @@ def test_the_day_of_an_onset_is_that_day_in_utc() -> None:
 )
 def test_a_zone_is_an_offset_east_of_utc(zone: str | None, minutes: int) -> None:
     assert zone_offset(zone) == timedelta(minutes=minutes)
+
+
+@pytest.mark.parametrize(
+    ("word", "day"),
+    [
+        *(("Monday", 23), ("Tuesday", 24), ("Wednesday", 25), ("Thursday", 19)),
+        *(("Friday", 20), ("Saturday", 21), ("Sunday", 22)),
+    ],
+)
+def test_a_weekday_is_the_latest_one_on_any_day_of_the_week(word: str, day: int) -> None:
+    wednesday = at(25, 2, 14)
+    assert window(f"since {word}", wednesday) == Window(at(day, 0))
+
+
+def test_a_day_that_begins_this_very_moment_has_begun() -> None:
+    assert window("since 29 November", at(29, 0)) == Window(at(29, 0))
+
+
+def test_a_number_alone_is_no_time() -> None:
+    assert not timely("what changed in deploy 4471")
+    assert not timely("deploy#4471")
+    assert timely("since 01:00")
+
+
+@pytest.fixture
+def _nine_hours_ahead(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine whose own clock runs nine hours ahead."""
+    with monkeypatch.context() as own:
+        own.setenv("TZ", "JST-9")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_nine_hours_ahead")
+def test_times_are_read_in_utc_wherever_the_bot_runs() -> None:
+    assert NOW.astimezone().utcoffset() == timedelta(hours=9)
+    late = at(28, 23, 30)
+    assert window("today", late) == Window(at(28, 0))
+    assert OnsetWindow(same="day").bounds(late) == Window(at(28, 0), at(29, 0))
+    question = parse("what was deployed today?", late, CATALOG)
+    assert question.asked_at.utcoffset() == timedelta()
+    assert question.parts[0].since == at(28, 0)
