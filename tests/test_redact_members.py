@@ -24,6 +24,8 @@ def redacted(text: str) -> str:
     [
         ("secrets:\n  port: 5\n  db: §\n\n  # ours\n  mail: '§x'\n", "secret"),
         ("  apiKeys:\n  - §\n  - §x\n", "api key"),
+        ("tokens:\n  live: §  # since May\n  test: '§x' # old\n", "token"),
+        ("tokens:\n  - {name: live, value: §}\n  - name: test\n    value: §x\n", "token"),
         ("tokens:\n  billing:\n    live: §\n", "token"),
         ("auth:\n  tokens:\n    live: §\n", "token"),
         ("db:\n  password:\n    value: §\n", "password"),

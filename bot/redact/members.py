@@ -46,7 +46,8 @@ _PART = re.compile(
 _LINE = re.compile(
     r"\r?\n(?P<lead>[-+ ]?[ \t]*+)(?P<item>(?:-[ \t])?)"
     r"(?:[\"']?(?P<name>[\w.-]{1,100})[\"']?:(?:[ \t]+|(?=\r?\n|\Z)))?"
-    r"(?:[\"']?(?P<value>[\w+/=.~-]++)[\"']?[ \t]*+,?(?:[ \t]++#[^\n]*+)?(?=\r?\n|\Z)|[^\n]*+)"
+    r"(?:[\"']?(?P<value>[\w+/=.~-]++)[\"']?(?:[ \t]*+,)?"
+    r"(?:[ \t]++#[^\r\n]*+)?[ \t]*+(?=\r?\n|\Z)|(?P<rest>[^\n]*+))"
 )
 _TOKEN = re.compile(r"[\w+/=.~-]{12,}", re.ASCII)
 
@@ -59,7 +60,7 @@ def find(
         return (yield from _within_brackets(text, at, found, holds, syntax))
     if syntax is Syntax.CODE:
         return at
-    return (yield from _below(text, start, at, found, holds))
+    return (yield from _below(text, start, at, found, holds, syntax))
 
 
 def _within_brackets(
@@ -84,7 +85,7 @@ def _within_brackets(
 
 
 def _below(
-    text: str, start: int, at: int, found: Secrecy, holds: Holds
+    text: str, start: int, at: int, found: Secrecy, holds: Holds, syntax: Syntax
 ) -> Generator[Span, None, int]:
     """Yield the values of the lines that are indented deeper than the name, or list items beside it."""
     depth = start - text.rfind("\n", 0, start) - 1
@@ -96,6 +97,9 @@ def _below(
         if line["value"] and _is_secret(line["name"] or "", line["value"], holds):
             yield Span(*line.span("value"), found.kind)
         at = line.end()
+        if (line["rest"] or "").startswith(("[", "{")):
+            inner = line.start("rest")
+            at = max(at, (yield from _within_brackets(text, inner, found, holds, syntax)))
     return at
 
 

@@ -16,12 +16,12 @@ from bot.runs.surface import Gone, NotPostedError, Posted
 from bot.slack.calls import Called, Make, Ok, Refused, Web
 from bot.slack.fixes import fix_for
 from bot.slack.rendering import Message
-from bot.slack.reply import Mark, RefusedPostError
+from bot.slack.reply import GONE, Mark, RefusedPostError
 
 SECONDS = 30.0
-"""How long Slack is asked for the conversation, and for what is in it."""
+"""How long Slack is asked for the conversation, and for each page of what is in it."""
 PAGE = 200
-"""The newest messages that are searched: few are written to one person within an hour."""
+_GONE = GONE | {"user_not_in_channel", "user_not_found"}
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,10 @@ class Spot:
 
 @dataclass(frozen=True)
 class Direct:
-    """The direct messages of one person with the bot."""
+    """The direct messages of one person with the bot. ``since``: a ts before which ours cannot be."""
 
     user: str
+    since: str
 
 
 class DirectPoster:
@@ -52,11 +53,8 @@ class DirectPoster:
         """A direct message. Raises ``NotPostedError``: it may be out then, so look first next time."""
         opened = _ok(await self._web.persist(_opening(self._web, to.user), SECONDS))
         channel = str((opened.data.get("channel") or {}).get("id", ""))
-        if may_be_out:
-            history = _ok(await self._web.persist(_history(self._web, channel), SECONDS))
-            for one in history.data.get("messages", ()):
-                if mark.is_on(one):
-                    return Posted(str(one["ts"]))
+        if may_be_out and (known := await self._find(channel, to.since, mark)):
+            return known
         posted = await self._web.once(
             self._web.client.chat_postMessage(
                 channel=channel,
@@ -68,13 +66,28 @@ class DirectPoster:
         )
         return Posted(str(_ok(posted).data.get("ts", "")))
 
+    async def _find(self, channel: str, since: str, mark: Mark) -> Posted | None:
+        """Look through all pages. Raises ``NotPostedError``: never post blindly again."""
+        cursor: str | None = None
+        while True:
+            page = await self._web.persist(_history(self._web, channel, since, cursor), SECONDS)
+            data = _ok(page).data
+            for one in data.get("messages", ()):
+                if mark.is_on(one):
+                    return Posted(str(one["ts"]))
+            cursor = (data.get("response_metadata") or {}).get("next_cursor") or None
+            if cursor is None:
+                return None
+
     async def whisper(self, spot: Spot, message: Message) -> Posted | Gone:
         """Raises ``NotPostedError``. Somebody who left the channel cannot be told there."""
         match await self._web.persist(_whispering(self._web, spot, message.text), SECONDS):
             case Ok(data=data):
                 return Posted(str(data.get("message_ts", "")))
-            case Refused(error=error):
+            case Refused(error=error) if error in _GONE:
                 return Gone(error)
+            case Refused() as refused:
+                raise RefusedPostError(fix_for(refused))
             case trouble:
                 raise NotPostedError(f"Slack did not take the whisper ({trouble}).")
 
@@ -102,10 +115,10 @@ def _whispering(web: Web, spot: Spot, text: str) -> Make:
     return whisper
 
 
-def _history(web: Web, channel: str) -> Make:
+def _history(web: Web, channel: str, since: str, cursor: str | None) -> Make:
     def history() -> Awaitable[AsyncSlackResponse]:
         return web.client.conversations_history(
-            channel=channel, include_all_metadata=True, limit=PAGE
+            channel=channel, oldest=since, include_all_metadata=True, limit=PAGE, cursor=cursor
         )
 
     return history

@@ -20,7 +20,8 @@ class Rank(IntEnum):
     """Lower goes first."""
 
     REPLY = 0
-    TIDYING = 1
+    NOTICE = 1
+    TIDYING = 2
 
 
 class Lane:

@@ -5,6 +5,7 @@ Where that cannot be, or is not for all to read, to one person alone (``direct.p
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -69,7 +70,6 @@ class Notices:
         self._tasks = tasks
         self._outbox = outbox
         self._again = Again(web.clock.monotonic)
-        self._failed: dict[str, OpenNotice] = {}
 
     async def tell(self, said: Said, keys: Sequence[str], told: str | Message) -> None:
         """In the message's thread, unless one of ``keys`` was seen. The first one names the notice."""
@@ -77,7 +77,7 @@ class Notices:
 
     async def tell_directly(self, said: Said, keys: Sequence[str], words: str) -> None:
         """As a direct message: the bot cannot write where it was asked."""
-        await self._tell(keys, _kept(keys[0], Direct(said.user), notice(words)))
+        await self._tell(keys, _kept(keys[0], Direct(said.user, said.asked_at), notice(words)))
 
     async def whisper(self, spot: Spot, key: str, words: str) -> None:
         """To one person alone, once for ``key``."""
@@ -88,7 +88,7 @@ class Notices:
         self._start(kept, may_be_out=False)
 
     async def watch(self) -> None:
-        """Post what a dead process left and what Slack did not take, for ever."""
+        """Post what was left, by a dead process or because Slack did not take it, for ever."""
         while True:
             try:
                 await self._look()
@@ -102,30 +102,36 @@ class Notices:
             self.post(kept)
 
     async def _look(self) -> None:
-        for key in [key for key in self._failed if self._again.is_due(key)]:
-            self._start(self._failed.pop(key), may_be_out=True)
         for left in await self._outbox.left(SURFACE):
+            if not self._again.is_due(left.notice.key):
+                continue
             if (mine := await self._outbox.take(left)) is not None:
                 self._start(mine, may_be_out=True)
 
     def _start(self, kept: OpenNotice, *, may_be_out: bool) -> None:
-        self._tasks.start(self._post(kept, may_be_out=may_be_out), f"notice {kept.notice.key}")
+        work = self._post(kept, may_be_out=may_be_out)
+        task = self._tasks.start(work, f"notice {kept.notice.key}")
+        task.add_done_callback(lambda task: self._ended(kept, task))
+
+    def _ended(self, kept: OpenNotice, task: asyncio.Task[None]) -> None:
+        """However it ended, also where it was cut: what is not done then is looked for again.
+
+        One that this version cannot read may be another's; it is tried ever more seldom.
+        """
+        self._outbox.put_back(kept)
+        if not task.cancelled() and task.exception() is not None:
+            self._again.failed(kept.notice.key)
 
     async def _post(self, kept: OpenNotice, *, may_be_out: bool) -> None:
         key = kept.notice.key
         try:
-            done = await self._send(kept.notice, may_be_out=may_be_out)
-        except NotPostedError as error:
-            age = self._web.clock.now() - kept.at
-            if isinstance(error, RefusedPostError) and age >= GIVE_UP_AFTER:
-                done = Gone(f"Slack refused it for an hour: {error}")
-            else:
-                self._failed[key] = kept
-                pause = self._again.failed(key)
-                _log.warning("notice_not_posted", key=key, why=str(error), again_in=pause)
-                return
+            done = await self._send_in_time(kept, may_be_out=may_be_out)
+            await self._outbox.done(kept)
+        except (NotPostedError, StoreError) as error:
+            pause = self._again.failed(key)
+            _log.warning("notice_still_open", key=key, why=str(error), again_in=pause)
+            return
         self._again.settled(key)
-        await self._outbox.done(kept)
         match done:
             case Posted():
                 _log.info("notice_posted", key=key)
@@ -133,6 +139,15 @@ class Notices:
                 _log.info("notice_has_no_place", key=key, why=why)
             case _:
                 assert_never(done)
+
+    async def _send_in_time(self, kept: OpenNotice, *, may_be_out: bool) -> Posted | Gone:
+        """Raises ``NotPostedError``; what Slack has refused for long enough has no place."""
+        try:
+            return await self._send(kept.notice, may_be_out=may_be_out)
+        except RefusedPostError as error:
+            if self._web.clock.now() - kept.at < GIVE_UP_AFTER:
+                raise
+            return Gone(f"Slack refused it for an hour: {error}")
 
     async def _send(self, told: Notice, *, may_be_out: bool) -> Posted | Gone:
         """Raises ``NotPostedError``."""
@@ -165,8 +180,8 @@ def _stored(to: To) -> Mapping[str, str]:
             return {"channel": channel, "thread_ts": thread, "since": since}
         case Spot(channel=channel, thread_ts=within, user=user):
             return {"channel": channel, "thread_ts": within or "", "user": user}
-        case Direct(user=user):
-            return {"user": user}
+        case Direct(user=user, since=since):
+            return {"user": user, "since": since}
         case _:
             assert_never(to)
 
@@ -178,4 +193,4 @@ def _read(address: Mapping[str, str]) -> To:
         case {"channel": channel, "thread_ts": thread, "user": user}:
             return Spot(channel, thread or None, user)
         case _:
-            return Direct(address["user"])
+            return Direct(address["user"], address["since"])

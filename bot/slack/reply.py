@@ -48,7 +48,8 @@ _REFUSED_CONTENT = frozenset(
         "too_many_attachments",
     }
 )
-_GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "thread_not_found"})
+GONE = frozenset({"channel_not_found", "is_archived", "not_in_channel", "thread_not_found"})
+"""Refusals that say that nothing can be posted there any more."""
 
 
 class RefusedPostError(NotPostedError):
@@ -66,10 +67,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Mark:
-    """What finds a post again: whose it is, and a word that nobody else knows."""
+    """What finds a post again: the run that it is the reply of, if any, and a word of its own."""
 
     run: str
     marker: str
+
+    @property
+    def rank(self) -> Rank:
+        """How soon it is searched for: replies do not wait for what is said outside runs."""
+        return Rank.REPLY if self.run else Rank.NOTICE
 
     def metadata(self) -> dict[str, Any]:
         payload = {"run": self.run, "marker": self.marker}
@@ -156,7 +162,7 @@ class Poster:
                 case Refused(error=error) if error in _REFUSED_CONTENT and length < _Length.BRIEF:
                     _log.warning("reply_shortened", run=mark.run, error=error)
                     length = _Length(length + 1)
-                case Refused(error=error) if error in _GONE:
+                case Refused(error=error) if error in GONE:
                     _log.warning("reply_has_no_place", run=mark.run, fix=fix_for(called))
                     return Gone(error)
                 case Refused():
@@ -218,7 +224,7 @@ class Poster:
         """What became of an earlier post. ``None``: nothing, for sure."""
         for pause in settling:
             await self._web.sleep(pause)
-            match await self._search(place, mark, Rank.REPLY):
+            match await self._search(place, mark, mark.rank):
                 case _Found(messages=(first, *doubles)):
                     await self._delete(place.channel, doubles)
                     self._tasks.start(self._sweep(place, mark, first), f"sweep {mark.run}")

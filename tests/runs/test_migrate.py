@@ -9,12 +9,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from alembic import command
+from alembic.config import Config
 from sqlalchemy import URL, create_engine, inspect
 
 from bot.runs import migrate
 from bot.runs.errors import StoreError, in_words
 from bot.runs.migrate import prepare, sqlite_file
-from bot.runs.schema import HEAD
+from bot.runs.schema import HEAD, REVISIONS
+from runs.bench import new_run, opened
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -45,6 +48,28 @@ def test_a_new_database_is_what_all_migrations_together_make(tmp_path: Path) -> 
     migrate._upgrade(migrated)
     assert described(fresh) == described(migrated)
     assert "up to date" in prepare(migrated)
+
+
+@pytest.mark.parametrize("version", REVISIONS[:-1])
+async def test_a_database_of_an_older_version_is_brought_up_and_keeps_its_runs(
+    tmp_path: Path, version: str
+) -> None:
+    old, fresh = tmp_path / "old.db", tmp_path / "fresh.db"
+    older = Config()
+    older.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
+    older.attributes["url"] = URL.create("sqlite", database=str(old))
+    command.upgrade(older, version)
+    run = new_run()
+    async with opened(fresh) as store:
+        await store.accept(run, ("event-1",))
+    with closing(sqlite3.connect(old, isolation_level=None)) as connection:
+        connection.execute("ATTACH ? AS fresh", (str(fresh),))
+        connection.execute("INSERT INTO runs SELECT * FROM fresh.runs")
+        connection.execute("INSERT INTO intake SELECT * FROM fresh.intake")
+    assert f"from version {version} to {HEAD}" in prepare(old)
+    assert described(old) == described(fresh)
+    async with opened(old) as store:
+        assert await store.find("event-1") == run
 
 
 def test_a_new_database_is_in_wal_mode_and_stamped(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bot.runs.outbox import Outbox
 from bot.runs.owner import Owner
-from bot.runs.records import Notice
+from bot.runs.records import Notice, OpenNotice
 from runs.bench import new_run, opened
 from support.scripted import NOW
 
@@ -31,9 +31,49 @@ async def test_what_a_living_process_is_about_to_post_is_left_to_it(database: Pa
     async with opened(database) as store:
         folder = database.parent / "owners"
         with Owner(folder) as owner, Owner(folder) as other:
-            await Outbox(store, owner).note(("m1",), NOW, TOLD)
-            assert await Outbox(store, owner).left("channel") == ()
+            outbox = Outbox(store, owner)
+            await outbox.note(("m1",), NOW, TOLD)
+            assert await outbox.left("channel") == ()
             assert await Outbox(store, other).left("channel") == ()
+
+
+async def test_what_was_put_back_is_left_to_its_own_process_until_it_is_out(database: Path) -> None:
+    folder = database.parent / "owners"
+    async with opened(database) as store:
+        with Owner(folder) as owner, Owner(folder) as other:
+            outbox = Outbox(store, owner)
+            noted = await outbox.note(("m1",), NOW, TOLD)
+            assert noted is not None
+            assert await outbox.take(noted) is None
+            outbox.put_back(noted)
+            assert await outbox.left("channel") == (noted,)
+            assert await Outbox(store, other).left("channel") == ()
+            taken = await asyncio.gather(outbox.take(noted), outbox.take(noted))
+            assert [one for one in taken if one] == [noted]
+            assert await outbox.left("channel") == ()
+            await outbox.done(noted)
+            outbox.put_back(noted)
+            assert await outbox.left("channel") == ()
+
+
+async def test_nobody_else_here_sees_a_notice_before_its_author_has_it_in_hand(
+    database: Path,
+) -> None:
+    notices = [Notice(f"m{n}", "channel", {"channel": "C1"}, {"text": "Hm."}) for n in range(20)]
+    async with opened(database) as store:
+        with Owner(database.parent / "owners") as owner:
+            outbox = Outbox(store, owner)
+            seen: list[OpenNotice] = []
+
+            async def look() -> None:
+                while len(outbox._in_hand) < len(notices):
+                    seen.extend(await outbox.left("channel"))
+
+            looks = [asyncio.create_task(look()) for _ in range(3)]
+            for one in notices:
+                await outbox.note((one.key,), NOW, one)
+            await asyncio.gather(*looks)
+            assert seen == []
 
 
 async def test_what_a_dead_process_left_is_taken_by_one_and_kept_until_it_is_out(
