@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from bot.loop.blame import CAUSAL, Blames, Clause, plain
 from bot.loop.facts import Fact, FactKind, FactReader
 from bot.loop.grounds import ANCHORS, NEGATIVE, Grounds, Sight
 from bot.loop.guard import folded, guarded
 from bot.loop.people import with_names_quoted
 from bot.loop.rows import names_of
 from bot.loop.scratchpad import Observation
+from bot.loop.senses import NAMED_CODE, OTHER_CODE, Known
 from tools.base import Status
 from tools.records import (
     Confidence,
     Deploy,
     DeploysFound,
     DiffShown,
+    IncidentsFound,
     Observed,
     SuspectsRanked,
 )
@@ -29,44 +33,17 @@ from tools.records import (
 _SAID = re.compile(r"“[^“”]*”|\"[^\"\n]*\"|`[^`\n]*`")
 _ONLY = re.compile(r"^\W*no\W+only\b", re.IGNORECASE)
 """``No: only deploy 12``: that there was no other, which a whole list of one shows."""
-_CAUSAL = guarded(
-    r"caus|culprit|brok|responsible|blame|due|triggered|led|introduced|took|brought|behind|explains"
-    r"|stem|originat|result|why|reason",
-    r"\b(?:caus\w+|root cause|culprit|broke|broken by|responsible|to blame|blame for|because"
-    r"|due to|triggered|led to|introduced by|(?:brought|took)(?: \S+)? down|is behind|was behind"
-    r"|explains|stem\w* from|originat\w+ (?:in|from|with)|result(?:ed|ing) in|(?:is|was) why"
-    r"|the reason)\b",
-)
-_SUBJECT_AFTER = re.compile(
-    r"\b(?:(?:caused|triggered|broken|introduced|explained)\s+by|because(?: of)?|due to"
-    r"|stem\w* from|originat\w+ (?:in|from|with)|the reason (?:is|was)"
-    r"|(?:root )?cause\w*(?: of [^,;]{0,200}?)?\s{0,9}(?:is|was|:)|culprit\s*(?:is|was|:))",
-    re.IGNORECASE,
-)
-_SUBJECT_ENDS = re.compile(r"[,;]\s")
 _HEDGED = guarded(
     r"like|probab|possib|may|might|could|perhaps|suspect|candidate|runner|unclear|appear|seem",
     r"\b(?:likely|likeliest|probabl[ey]|possibl[ey]|may|might|could|perhaps|suspects?|suspected"
     r"|candidates?|runner-up|unclear|appears?|seems?|first suspect)\b",
 )
 _WEAK = guarded(
-    r"may|might|could|possib|perhaps|candidate|runner|unclear|less",
-    r"\b(?:may|might|could|possibl[ey]|perhaps|candidates?|runner-up|unclear|less likely)\b",
+    r"may|might|could|possib|perhaps|candidate|runner|unclear|less|unlike",
+    r"\b(?:may|might|could|possibl[ey]|perhaps|candidates?|runner-up|unclear|less likely"
+    r"|unlikely (?:to|cause))\b",
 )
-_BECAUSE = re.compile(r"\bbecause\b(?! of\b)", re.IGNORECASE)
-_RANKED = guarded(
-    "likely|suspect|rank|ruled|confidence|candidate",
-    r"\b(?:(?:less |un)likely|suspects?|rank\w*|ruled out|confidence|candidates?)\b",
-)
-"""Words of a ranking: the ``because`` after them gives its reason, and not what broke."""
 _TELLING = re.compile(r"[a-z]{4,}")
-_REFERS_BACK = re.compile(
-    r"(?:\W|(?:it|its|this|that|these|they|which|the|one|and|so|first|same|new|latest|deploy(?:ment)?"
-    r"|release|rollout|change|commit|suspect|most|more|less|very|likely|likeliest|probably|possibly"
-    r"|perhaps|may|might|could|must|has|have|had|is|was|were|be|been|what)\b)*",
-    re.IGNORECASE,
-)
-"""A subject that names nothing itself: it is the deploy that was spoken of before."""
 _BREAKS = re.compile(
     r"[;•\n,.\s](?:(?<=[;•\n])\s*|(?<=[,.])\s+|(?<=\s)(?<!\s\s)\s*+(?:(?:[–—]|and|but|while|whereas)\s+"
     r"|(?=(?:against|compared (?:with|to)|over|since|than|instead of)\s)))"
@@ -75,6 +52,8 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)")
 _ASIDE = re.compile(
     r"^(?:against|compared (?:with|to)|over|since|than|instead of)\b", re.IGNORECASE
 )
+_INSTEAD = re.compile(r"\W*not\b", re.IGNORECASE)
+"""A denial that says of what the whole claim does: "caused by deploy 12, not by web"."""
 _MOST_FACTS = 40
 """Different facts of one chunk: each is looked for by itself. A list of twenty deploys has fewer."""
 
@@ -93,7 +72,7 @@ def claim_problems(text: str, evidence: Sequence[str], grounds: Grounds) -> list
     cited = [pad.evidence[e] for e in evidence]
     if people := {name for one in cited for name in grounds.rows(one).people}:
         text = with_names_quoted(text, people)
-    return [*_chunk_problems(text, cited, grounds), *causal_problems(text, cited, grounds.facts_in)]
+    return [*_chunk_problems(text, cited, grounds), *causal_problems(text, cited, grounds)]
 
 
 def chunks(text: str) -> Iterator[tuple[str, bool]]:
@@ -124,10 +103,11 @@ def _chunk_problems(text: str, cited: Sequence[Observation], grounds: Grounds) -
             continue
         grounds.reading.begin_chunk()
         low = folded(chunk)
-        sight = grounds.sight(cited, quotations=not _CAUSAL.find(low))
+        sight = grounds.sight(cited, quotations=not CAUSAL.find(low))
         named = sight.deploys_in(facts)
         if NEGATIVE.find(_unsaid(low)):
-            if not _denied(chunk, facts, cited, sight):
+            said = text if _INSTEAD.match(chunk) else chunk
+            if not _denied(said, facts, cited, sight):
                 problems.append(f"nothing in {_ids(cited)} shows that {chunk.strip()!r}")
         elif not sight.together(facts, named or about):
             problems += _missing(facts, sight, _ids(cited))
@@ -169,8 +149,8 @@ def _denied(chunk: str, facts: Sequence[Fact], cited: Sequence[Observation], sig
                 return True
             first = {*names_of(value.suspects[0].deploy), value.suspects[0].deploy.service}
             named = _named_deploys(facts)
-            if _CAUSAL.search(chunk) and named and not named & first:
-                return True
+            if CAUSAL.search(chunk):
+                return bool(named) and not named & first
     return sight.denying(facts)
 
 
@@ -203,26 +183,29 @@ def _sought(fact: Fact, searched: str) -> bool:
     return bool(re.search(rf"(?<![\w.]){re.escape(needle)}(?!\w)", searched))
 
 
-def causal_problems(text: str, cited: Sequence[Observation], facts_in: FactReader) -> list[str]:
+def causal_problems(text: str, cited: Sequence[Observation], grounds: Grounds) -> list[str]:
     """A cause needs a ranking, its confidence, and its first suspect."""
     bare = _unsaid(text)
-    if not _CAUSAL.search(bare):
-        return []
-    pieces = [piece for piece in (text, *_clauses(text)) if _names_cause(piece)]
-    if not pieces:
+    if not CAUSAL.search(bare):
         return []
     rankings = [o.result.value for o in cited if isinstance(o.result.value, SuspectsRanked)]
-    if not rankings:
+    ranked = max(rankings, key=lambda r: r.confidence.rank, default=None)
+    suspects = ranked.suspects if ranked else ()
+    deploys = [s.deploy for s in (suspects if _WEAK.search(bare) else suspects[:1])]
+    found = _blames(text, cited, deploys, grounds)
+    if found.too_many:
+        return [f"{text.strip()[:60]!r} names too many causes at once: make it several claims"]
+    blames = list(found)
+    if not blames:
+        return []
+    if ranked is None:
         return ["it names a cause, but cites no ranking of suspects (search_deploy with incident)"]
-    ranked = max(rankings, key=lambda r: r.confidence.rank)
-    if ranked.confidence is Confidence.NONE or not ranked.suspects:
+    if ranked.confidence is Confidence.NONE or not deploys:
         return ["the tool says that no deploy explains it: a cause cannot be named"]
     if ranked.confidence is not Confidence.HIGH and not _HEDGED.search(bare):
         return [f"the tool's confidence is {ranked.confidence.value}: say 'most likely'"]
-    deploys = [s.deploy for s in (ranked.suspects if _WEAK.search(bare) else ranked.suspects[:1])]
-    changed = _changed_words(cited, deploys)
-    problems = (_wrong_subject(facts_in, _subject(piece), deploys, changed) for piece in pieces)
-    return next(filter(None, problems), [])
+    wrong = next((blame for blame in blames if not blame.holds), None)
+    return [_not_first(wrong.said, deploys, grounds.facts_in)] if wrong else []
 
 
 def _unsaid(text: str, cover: str = " ") -> str:
@@ -232,73 +215,73 @@ def _unsaid(text: str, cover: str = " ") -> str:
     return text
 
 
-def _clauses(text: str) -> Iterator[str]:
-    """The chunks of a claim; those that "and" joins are one, since one verb may serve both."""
-    clause = ""
-    for chunk, joined in chunks(text):
-        if not joined:
-            yield clause
-            clause = ""
-        clause = f"{clause} and {chunk}" if joined else chunk
-    yield clause
+def _blames(
+    text: str, cited: Sequence[Observation], deploys: Sequence[Deploy], grounds: Grounds
+) -> Blames:
+    known = _known(text, cited, deploys, grounds)
+    said = plain(_SAID.sub(lambda m: _as_name(m[0], known.names), text), grounds.facts_in.catalog)
+    clauses: list[Clause] = []
+    for chunk, joined in chunks(said):
+        start = said.index(chunk, clauses[-1].end if clauses else 0)
+        end = start + len(chunk)
+        if clauses and _ASIDE.search(chunk):
+            clauses[-1] = replace(clauses[-1], end=end)
+        else:
+            clauses.append(Clause(start, end, joined))
+    return Blames(said, clauses, known)
 
 
-def _names_cause(piece: str) -> bool:
-    bare = _unsaid(_without_reason(piece))
-    return bool(_CAUSAL.search(bare)) and not NEGATIVE.search(bare)
+def _as_name(said: str, shown: frozenset[str]) -> str:
+    """Code that is a plain name as that name, other code as shown or not, a quotation as nothing."""
+    if said[0] != "`":
+        return " "
+    code = said[1:-1]
+    if " " not in code:
+        return code
+    return NAMED_CODE if " ".join(code.lower().split()) in shown else OTHER_CODE
 
 
-def _without_reason(piece: str) -> str:
-    """What is said of a ranking, or of a cause, without the reason that is given for saying so."""
-    bare = _unsaid(piece)
-    because = _BECAUSE.search(bare)
-    if because is None:
-        return piece
-    said = bare[: because.start()]
-    return piece[: because.start()] if _CAUSAL.search(said) or _RANKED.search(said) else piece
-
-
-def _subject(piece: str) -> str:
-    """What a piece that names a cause blames."""
-    piece = _without_reason(piece)
-    bare = _unsaid(piece)
-    if after := _SUBJECT_AFTER.search(bare):
-        end = _SUBJECT_ENDS.search(bare, after.end())
-        return piece[after.end() : end.start() if end else len(piece)]
-    causal = _CAUSAL.search(bare)
-    return piece[: causal.start()] if causal else ""
-
-
-def _changed_words(cited: Sequence[Observation], deploys: Sequence[Deploy]) -> set[str]:
-    """The words of the settings that cited diffs of these deploys show as changed."""
+def _known(
+    text: str, cited: Sequence[Observation], deploys: Sequence[Deploy], grounds: Grounds
+) -> Known:
+    """What may be blamed: these deploys, and what the evidence shows of them."""
+    values = [o.result.value for o in cited]
+    names = {name for deploy in deploys for name in (*names_of(deploy), deploy.service.lower())}
+    pieces = {f for f in grounds.facts_in(text) if f.kind in {FactKind.CODE, FactKind.PATH}}
+    sight = grounds.sight(cited, quotations=False)
+    shown = {f.value.lower() for f in pieces if deploys and sight.together([f], names)}
     ids = {deploy.id for deploy in deploys}
-    diffs = (o.result.value for o in cited if isinstance(o.result.value, DiffShown))
-    settings = (h for diff in diffs if diff.deploy.id in ids for h in diff.highlights)
-    return {word for h in settings for word in _TELLING.findall(h.key.lower())}
+    diffs = [v for v in values if isinstance(v, DiffShown) and v.deploy.id in ids]
+    keys = [h.key.lower() for diff in diffs for h in diff.highlights]
+    words = [_TELLING.findall(key) for key in keys]
+    heads = {*keys, *(each[-1] for each in words if each)}
+    ranked = [v for v in values if isinstance(v, SuspectsRanked)]
+    listed = [i for v in values if isinstance(v, IncidentsFound) for i in v.incidents]
+    incidents = [*(v.incident for v in ranked), *listed]
+    affected = {name.lower() for i in incidents for name in (i.id, *i.services)}
+    seen = [s.deploy for v in ranked for s in v.suspects]
+    seen += [d for v in values if isinstance(v, DeploysFound) for d in v.deploys]
+    seen += [d for v in values if isinstance(v, DiffShown) for d in (v.deploy, v.base) if d]
+    rest = [deploy for deploy in seen if deploy.id not in ids]
+    others = {name for deploy in rest for name in (*names_of(deploy), deploy.service.lower())}
+    others |= {name.lower() for name in grounds.facts_in.catalog.values()}
+    return Known(
+        names=frozenset(names | shown),
+        others=frozenset(others - names),
+        settings=frozenset(word for each in words for word in each),
+        heads=frozenset(heads | {f"{head}s" for head in heads}),
+        affected=frozenset(affected - names),
+        people=frozenset(str(deploy.actor).lower() for deploy in deploys),
+    )
 
 
-def _wrong_subject(
-    facts_in: FactReader, subject: str, allowed: Sequence[Deploy], changed: set[str]
-) -> list[str]:
-    facts = facts_in(subject)
+def _not_first(said: str, allowed: Sequence[Deploy], facts_in: FactReader) -> str:
+    facts = facts_in(said)
     names = {name for deploy in allowed for name in names_of(deploy)}
     services = {deploy.service for deploy in allowed}
-    blamed = [f for f in facts if f.kind is FactKind.SERVICE]
     wrong = [f for f in facts if f.kind is FactKind.DEPLOY and f.value not in names]
-    if not wrong and blamed and not any(f.value in services for f in blamed):
-        wrong = blamed
-    first = f"that is {allowed[0].service} {allowed[0].label}"
-    if wrong:
-        return [f"{wrong[0].said!r} is not the tool's first suspect: {first}"]
-    if any(_is_one_of(fact, names | services) for fact in facts) or _REFERS_BACK.fullmatch(subject):
-        return []
-    if changed.intersection(_TELLING.findall(subject.lower())):
-        return []
-    return [f"what it blames is not the tool's first suspect: {first}"]
-
-
-def _is_one_of(fact: Fact, names: set[str]) -> bool:
-    """Whether a fact names one of these, or is a piece of a change that stands in the evidence."""
-    if fact.kind is FactKind.SHA:
-        return any(name.startswith(fact.value) for name in names)
-    return fact.value in names or fact.kind in {FactKind.CODE, FactKind.PATH}
+    wrong = wrong or [f for f in facts if f.kind is FactKind.SERVICE and f.value not in services]
+    blamed = repr(wrong[0].said) if wrong else "what it blames"
+    return (
+        f"{blamed} is not the tool's first suspect: that is {allowed[0].service} {allowed[0].label}"
+    )

@@ -74,7 +74,6 @@ For folded text.
 IN_NUMBER = re.compile(
     r"(?:\b(?:in|of|about|show me|give me)\s+|^\s*)#?(\d{3,8})(?![\w:.%-])", re.IGNORECASE
 )
-BETWEEN = re.compile(r"\bbetween #?(\d{3,8}) (?:and|to) #?(\d{3,8})(?![\w:.%-])", re.IGNORECASE)
 BARE_VERSION = re.compile(
     r"\b(?:did|does|do|in|of|was|is|has|version|release)\s+(v?\d+(?:\.\d+)+[\w+-]*)"
     r"(?![\w:])(?!\s*(?:m?s|sec\w*|min\w*|hours?|days?|%|percent|[kmg]b)\b)",
@@ -118,14 +117,14 @@ def find_services(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
 
     The longest name wins where several overlap; ``payments api`` names ``payments-api``.
     """
-    return tuple(dict.fromkeys(name for _, _, name in _places(text, words)))
+    return tuple(dict.fromkeys([name for _, _, name in service_places(text, words)]))
 
 
 def joined_services(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
     """The first service that the text names, and those that "and", "or" or a comma joins to it."""
     joined: list[str] = []
     end = 0
-    for start, stop, name in _places(text, words):
+    for start, stop, name in service_places(text, words):
         if joined and not _JOINS.fullmatch(text, end, start):
             break
         joined.append(name)
@@ -133,14 +132,15 @@ def joined_services(text: str, words: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(joined))
 
 
-def _places(text: str, words: Mapping[str, str]) -> list[tuple[int, int, str]]:
+def service_places(text: str, words: Mapping[str, str]) -> list[tuple[int, int, str]]:
     """Where services stand in a text, as (start, end, service)."""
     lowered = text.lower()
+    likely = [one for one in _patterns(tuple(words)) if one[1] in lowered]
+    if not likely:
+        return []
     taken = bytearray(len(lowered))
     found: list[tuple[int, int, str]] = []
-    for word, piece, pattern in _patterns(tuple(words)):
-        if piece not in lowered:
-            continue
+    for word, _, pattern in likely:
         for match in pattern.finditer(lowered):
             start, end = match.span()
             if taken.find(1, start, end) < 0:

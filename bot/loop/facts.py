@@ -97,7 +97,7 @@ _NO_NAMES = (
     r"|with|and|or|is|was|to|as|at|on|new|old|earlier|later|successful|failed|version|release|tag|from"
     r"|are|were|be|been|has|have|had|did|does|do|changed|finished|shipped|via|until|since|through"
     r"|into|over|under|about|around|between|only|also|same|then|than|production|staging|bad|good|docs|base|before|after|against|nearest"
-    r"|runner-up|likely|one|two|all|both|any|named|commit|which|when|while|since|python|node)(?![\w-]))"
+    r"|runner-up|likely|one|two|all|both|any|named|commit|which|when|while|since|python|node|caused|triggered|broken|blame|it)(?![\w-]))"
 )
 _NAMED = re.compile(
     r"\b(?<!-)(?:(?=[a-z][\w-]++\s++(?:(?:deploy|release)\s+#?\d|depends\s+on\b"

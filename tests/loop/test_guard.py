@@ -10,10 +10,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.loop import claims, clauses, entities, grounds, part_kinds, question, refs, times, unread
+from bot.loop import (
+    blame,
+    claims,
+    clauses,
+    entities,
+    grounds,
+    part_kinds,
+    question,
+    refs,
+    times,
+    unread,
+)
 from bot.loop.guard import Guarded, folded, guarded, holds, in_folded
 
-MODULES = (claims, clauses, entities, grounds, part_kinds, question, refs, times, unread)
+MODULES = (blame, claims, clauses, entities, grounds, part_kinds, question, refs, times, unread)
 WINDOWS = ("_NOON", "_MIDNIGHT", "_AM_PM", "_DAY_MONTH", "_WEEKDAY", "_ON_DAY", "_AGO", "_EDGE")
 
 
