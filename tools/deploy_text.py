@@ -52,6 +52,8 @@ def deploys_result(value: DeploysFound, now: datetime) -> ToolResult:
         lines.append(line)
     if (rest := value.total - len(value.deploys)) > 0:
         lines.append(f"{rest:,} older not shown: narrow the window or raise limit.")
+    if value.owner:
+        lines.append(f"Owner of {clean(value.deploys[0].service, 60)}: {value.owner}")
     lines += [f"Not searched: {clean(note, 300)}" for note in value.not_searched]
     summary = f"{plural(value.total, 'deploy')}: {deploy_line(value.deploys[0], now)}"
     return ToolResult(status=Status.OK, summary=summary[:200], text="\n".join(lines), value=value)

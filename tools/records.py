@@ -133,7 +133,8 @@ class IncidentsFound(Record):
 class DeploysFound(Record):
     """Deploys that match a number, a service or a window, newest first. ``total`` counts all
     matches, ``deploys`` holds those within the limit. With ``asked_deploy`` set, an empty list
-    says that no such deploy exists in any source, several that it is ambiguous.
+    says that no such deploy exists in any source, several that it is ambiguous. ``owner`` is whom
+    the catalog names for the one service that was asked for.
     """
 
     echoes: ClassVar[frozenset[str]] = frozenset({"asked_deploy", "asked"})
@@ -145,6 +146,7 @@ class DeploysFound(Record):
     until: UtcTime | None = None
     deploys: tuple[Deploy, ...]
     total: int
+    owner: str | None = None
     nearest: tuple[str, ...] = ()
     not_searched: tuple[str, ...] = ()
 

@@ -98,6 +98,10 @@ class SearchDeploy(Tool[SearchDeployArguments]):
             f"{listed(known, 20) or 'none'}."
         )
 
+    def _owner(self, service: str | None) -> str | None:
+        entry = self._catalog.service(service) if service else None
+        return clean(entry.owner, 80) if entry and entry.owner else None
+
     async def _by_name(
         self, asked: str, service: str | None, arguments: SearchDeployArguments, now: datetime
     ) -> ToolResult:
@@ -176,6 +180,7 @@ class SearchDeploy(Tool[SearchDeployArguments]):
             until=until,
             deploys=tuple(matches[: arguments.limit]),
             total=len(matches),
+            owner=self._owner(service),
             not_searched=await self._history.notes(),
         )
         if value.deploys:

@@ -38,6 +38,11 @@ _BREAK = re.compile(
 """Where a folded text breaks; a mark stays with what it ends."""
 _RUN_TOGETHER = guarded("whats|whos|whens|wheres|hows", r"\b(what|who|when|where|how)s\b")
 """``whats``, as it is typed at night."""
+_MISTYPED = guarded(
+    "aht|wich|hcih|epoly|eplyo",
+    r"\b(?:(?P<what>waht)|(?P<which>wich|whcih)|(?P<deploy>depoly|deplyo))",
+)
+"""Letters swapped or lost in the words that questions are made of, as they are typed at night."""
 _INCIDENT = re.compile(r"\b(?!UTC-|SHA-|UTF-|ISO-|CVE-)[A-Z][A-Z0-9]{1,9}-\d{1,8}\b")
 _FILE = re.compile(r"(?<![\w@:/.+-])(?:[\w.@+-]++/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
 
@@ -143,8 +148,13 @@ class Clause:
 
 
 def readable(text: str) -> str:
-    """The text without its URLs: of one that leads to a commit, a deploy or a release that remains."""
-    return _URL.sub(_name_in, text) if "://" in text else text
+    """The text without its URLs (of one that leads to a commit, a deploy or a release that remains),
+    and with common slips of the keyboard mended.
+    """
+    text = _URL.sub(_name_in, text) if "://" in text else text
+    if _MISTYPED.lets_by(text):
+        text = _MISTYPED.pattern.sub(lambda found: found.lastgroup or found[0], text)
+    return text
 
 
 def _name_in(url: re.Match[str]) -> str:

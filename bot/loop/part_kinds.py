@@ -9,6 +9,7 @@ import re
 from enum import StrEnum
 
 from bot.loop.guard import Guarded, folded, in_folded
+from bot.loop.live_words import LIVE, OWNER, PLACE
 
 
 class PartKind(StrEnum):
@@ -29,6 +30,8 @@ class PartKind(StrEnum):
     INCIDENT = "incident"
     RUNNING = "running"
     COMMIT = "commit"
+    LIVE = "live"
+    OWNER = "owner"
 
 
 SHIP = (
@@ -76,11 +79,12 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     (
         PartKind.INCIDENTS,
         in_folded(
-            "incidents|outages|is there a",
+            "incidents|outages|s there a",
             r"\b(?:what|which|any|how many|all|list|show|are there)"
             rf"(?: (?:me|any|all|are|the|our|were))*(?: {_OPEN})* (?:incidents|outages)\b"
             r"(?!.*\b(?:did|caus\w*|broke|deploy\w*|release)\b)"
-            rf"|\bis there (?:an|any)(?: {_OPEN})* (?:incident|outage)\b|^\W*{_OPEN} incidents\W*$",
+            rf"|\b(?:is|was) there (?:an|any)(?: {_OPEN})* (?:incident|outage)\b"
+            rf"|^\W*{_OPEN} incidents\W*$",
         ),
     ),
     (
@@ -117,6 +121,17 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
         ),
     ),
     (
+        PartKind.INCIDENT,
+        in_folded(
+            "how bad|impact|affected|resolved|are we ",
+            r"\bhow bad (?:is|was)\b|\bwhat(?:'?s| is| was) the (?:\w+ )?"
+            r"impact"
+            r"|\b(?:which|what|who)\b.*\b(?:is|are|was|were) (?:affected|impacted)\b"
+            r"|^\W*(?:(?:already )?resolved(?: yet| now)?|are we (?:good|ok|okay|back|fine)(?: again"
+            r"| now| yet)?)\W*$",
+        ),
+    ),
+    (
         PartKind.COMMIT,
         in_folded(
             "commit|sha|revision|hash",
@@ -128,6 +143,8 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
             r"|\b(?:from|at) (?:what|which) (?:commit|sha|revision)\b",
         ),
     ),
+    (PartKind.LIVE, LIVE),
+    (PartKind.OWNER, OWNER),
     (
         PartKind.RUNNING,
         in_folded(
@@ -142,9 +159,9 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     (
         PartKind.RUNNING,
         in_folded(
-            " on| in prod| in staging",
+            " on| in prod| in stag| in canary| in dev| in qa",
             r"\bwhat(?:'?s| is)(?: currently| now| actually)? (?:deployed )?(?:in|on) (?:prod|staging)"
-            rf"|{_WHICH_IS} (?:on\W*$|in prod\w*)",
+            rf"|{_WHICH_IS} (?:on\W*$|(?:in|on) {PLACE}\b)",
             also="what|which ",
         ),
     ),
@@ -161,15 +178,24 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     (
         PartKind.ROLLBACK,
         in_folded(
+            "next step|what now|i do|we do|mitigat",
+            r"^\W*(?:what(?:'?s| are| is)? (?:the |my |our )?)?next steps?\b|^\W*what now\b"
+            r"|\b(?:what|wat) (?:should|do|can|could) (?:i|we) (?:best )?do\b"
+            r"|\bhow (?:do|can|should|could) (?:i|we) mitigate\b",
+        ),
+    ),
+    (
+        PartKind.ROLLBACK,
+        in_folded(
             "roll|revert|undo|safe|lose",
             r"\b(?:safe|safely|risky|dangerous|okay?)\b.*\b(?:roll\w*[ -]?back|rolled|revert\w*)\b"
-            r"|\b(?:can|may|should|could) (?:we|i) (?:safely |just )?(?:roll|revert)\b"
+            r"|\b(?:can|may|should|could) (?:we|i) (?:safely |just )?(?:roll|revert|undo)\b"
             r"|\bwhat\b.{0,20}\broll[ -]?back\b(?! (?:deploy|release))|\bis (?:it|that|this) safe\b"
             r"|\bwhat\b.*\broll(?:ing)?(?: it| that)?[ -]?back\b.*\b(?:take|lose|undo|remove|cost)\w*"
             r"|\bwhat (?:would|do|will) we lose\b"
             r"|\bhow (?:do|can|should) (?:i|we) (?:roll|revert|undo)\b"
             r"|^\W*(?:please |pls |just )?(?:roll[ -]?back|revert|undo)(?: (?:it|that|this|the|to"
-            r"|deploy|release|version|#?v?\d[\w.-]*|now|please|pls))*[.! ]*$",
+            r"|deploy|release|version|#?v?\d[\w.-]*|now|please|pls))*[.!? ]*$",
         ),
     ),
     (
@@ -232,21 +258,23 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     (
         PartKind.FIX,
         in_folded(
-            "fix|mend|repair|resolve|settle|sort|cure|help|again|recover|heal|back|revert|undone|undid",
+            "fix|mend|repair|resolve|settle|sort|cure|help|again|recover|heal|back|revert|undone|undid|roll",
             r"\b(?:which|what|did|does|has|have|is|was|were|any)\b.*\b(?:fix(?:es|ed)?|mend(?:s|ed)?"
             r"|repair(?:s|ed)?|resolve[sd]?|settle[sd]?|sort(?:s|ed)?|cure[sd]?|help(?:s|ed)?"
             r"|(?:work|pass|run|start|build)\w* again|recover(?:s|ed)?|heal(?:s|ed)?"
-            r"|(?:bring|brought|got|gave|put)s?\b.{0,50}\bback|rolled back|reverted|undone|undid)\b",
+            r"|(?:bring|brought|got|gave|put)s?\b.{0,50}\bback|rolled back|reverted|undone|undid)\b"
+            r"|\bdid (?:we|you|they|some\w*|any\w*)(?: \w+)? (?:roll|revert)\b",
         ),
     ),
     (
         PartKind.SHIPPED,
         in_folded(
             "was|were|has|have|had|did|any|thing",
-            r"^\W*(?:was|were|has|have|had|did|any|anything|something|nothing)\b.*\b(?:deployed|shipped"
-            r"|released|changed?|pushed|touched|updated|upgraded|bumped|rolled out|go out|gone out"
-            r"|went out|go live|ship|deploy|release)\b",
-            also="deploy|ship|releas|chang|push|touch|updat|upgrad|bump|out|live",
+            r"^\W*(?:was|were|has|have|had|did|any|anything|something|nothing)\b(?! it the )"
+            r"(?:.*\b(?:deployed|shipped|released|changed?|pushed|touch(?:ed)?|updated|upgraded|bumped"
+            r"|rolled out|go out|gone out|went out|go live|ship|deploy|release)\b"
+            r"|(?<=thing) (?:else )?(?:since|after|before|between|in the last)\b)",
+            also="deploy|ship|releas|chang|push|touch|updat|upgrad|bump|out|live|thing ",
         ),
     ),
 )
@@ -268,9 +296,14 @@ _CAUSE = (
         also="which|what",
     ),
     in_folded(
-        "is it |was it |happened|going on|wrong",
+        "is it |was it |happen|going on|wrong",
         r"\b(?:is|was) it (?:a|the|our|some) (?:deploy|release|change)\b"
-        r"|\bwhat(?:'?s| is| has)? (?:happened|going on|wrong)\b",
+        r"|\bwhat(?:'?s| is| has)? (?:happene?d|going on|wrong)\b",
+    ),
+    in_folded(
+        "tl;|tldr|summary|any idea|wtf|sure",
+        r"^\W*(?:tl;(?:dr)?|tldr|(?:quick |short )?summary)(?: please| pls)?\W*$"
+        r"|\bany ideas?\b|\bwtf\b|\bhow sure\b|^\W*(?:are you )?sure\W*$",
     ),
     in_folded(
         "which ",
@@ -291,9 +324,12 @@ _CHANGES = (
         r"\b(?:which|what) (?:files?|settings?|lines?|commits?)\b.*\b(?:in|of|chang\w*)\b",
         also="file|setting|line|commit",
     ),
+    in_folded("who ", r"\bwho (?:wrote|authored|coded|committed)\b"),
+    in_folded("compare", r"^\W*(?:please |pls )?compare\b"),
     in_folded(
         "diff",
-        r"\b(?:show|see|give)\b.*\bdiff\b|\bdiff(?:erence)? (?:of|for|in|between)\b",
+        r"\b(?:show|see|give)\b.*\bdiff\b|\bdiff(?: please| pls)?\W*$"
+        r"|\bdiff(?:erence)? (?:of|for|in|between)\b",
     ),
     in_folded(
         "what's |whats |what | me ",
@@ -309,24 +345,29 @@ _CHANGES = (
 _ALONE = re.compile(r"\s*(?:(?:deploy|release) #?\d+|#?\d{4,8})[\s?!.]*$")
 """A deploy and no more, for the start of a clause."""
 _WHO_WHEN = in_folded(
-    "who|when|last |latest |before|previous|status of ",
+    "who|when|last |latest |newest |before|previous|status of ",
     rf"\bwho\b.*{SHIP}|\bwhen\b.*(?:{SHIP}|\blive\b|\bfinish)"
     r"|\bby whom\b|\b(?:last|latest) (?:deploy|release)\b(?=[^?]*\?)"
+    r"|^\W*(?:what(?:'?s| is| was) )?(?:the |our )?(?:last|latest|newest) (?:deploy|release)"
+    r"(?: (?:of|to|for|in)\b|\W*$)"
+    r"|\bwho (?:approved|reviewed|merged|tested|requested|signed off)\b"
     r"|\bwho did (?:it|that|this)\b|\bstatus of (?:deploy|release)\b"
     r"|\b(?:version|release|deploy|one) (?:right |just )?before (?:that|this|it)\b"
     r"|\bprevious (?:good )?version\b|\b(?:ran|was running) before\b",
 )
 _ASKS_WHO = in_folded("who|when", r"\b(?:who|when)\b")
 _LISTING = (
+    in_folded("new", r"^\W*what(?:'?s| is) new\b(?! (?:in|with) (?:the )?(?:deploy|release))"),
     in_folded(
         "what",
-        rf"\bwhat\b.*(?:{SHIP}(?:e?d|t|ped)|went out|go out)\b|\bwhat (?:else )?(?:went|shipped)\b"
+        rf"\bwhat\b.*(?:{SHIP}(?:e?d|t|ped)|went out|go out|rolled out)\b"
+        r"|\bwhat (?:else )?(?:went|shipped)\b"
         r"|\bwhat (?:else )?did @?[a-z][\w.-]* (?:deploy|ship|release|push)\b",
         also="deploy|ship|releas|push|out|went",
     ),
     in_folded(
         "deploys|deployments|releases",
-        r"\b(?:deploys|deployments|releases) by\b"
+        r"\b(?:deploys|deployments|releases) by\b|^\W*(?:deploys|deployments|releases)\b"
         r"|\b(?:list|show)\b.*\b(?:deploys|deployments|releases)\b"
         r"|\b(?:which|what|how many|any|all)\b(?: \w+){0,2} (?:deploys|deployments|releases)\b",
     ),
@@ -335,7 +376,7 @@ _LISTING = (
 
 def kinds_of(clause: str) -> list[PartKind]:
     """What one clause asks for; empty when nothing is recognised."""
-    low = folded(clause)
+    low = folded(clause).replace("rollout", "deploy")
     for kind, pattern in _SPECIAL:
         if pattern.find(low):
             return [kind]

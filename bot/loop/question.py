@@ -52,13 +52,17 @@ class Part(BaseModel):
     person: str | None = None
 
     @property
+    def _deploy_words(self) -> str:
+        return self.deploy.words if self.deploy else "that deploy"
+
+    @property
     def words(self) -> str:
         """The part as a reply names it when it stays unanswered."""
         match self.kind:
             case PartKind.CAUSE:
                 return "what caused the incident"
             case PartKind.CHANGES:
-                return f"what changed in {self.deploy.words if self.deploy else 'that deploy'}"
+                return f"what changed in {self._deploy_words}"
             case PartKind.WHO_WHEN:
                 what = self.deploy.words if self.deploy else (self.service or "that deploy")
                 return f"who deployed it and when ({what})"
@@ -66,7 +70,7 @@ class Part(BaseModel):
                 by = f" by {self.person}" if self.person else ""
                 return f"what was deployed{f' of {self.service}' if self.service else ''}{by}"
             case PartKind.WAS_IT:
-                return f"whether it was {self.deploy.words if self.deploy else 'that deploy'}"
+                return f"whether it was {self._deploy_words}"
             case PartKind.FIX:
                 what = f"{self.deploy.words} fixed it" if self.deploy else "a later deploy fixed it"
                 return f"whether {what}"
@@ -88,8 +92,11 @@ class Part(BaseModel):
                 return "the state of the incident, when it began and ended"
             case PartKind.RUNNING:
                 return f"which version{f' of {self.service}' if self.service else ''} is running"
-            case PartKind.COMMIT:
-                return f"which commit {self.deploy.words if self.deploy else 'that deploy'} is"
+            case PartKind.COMMIT | PartKind.LIVE:
+                which = "which commit" if self.kind is PartKind.COMMIT else "live or not:"
+                return f"{which} {self._deploy_words} is"
+            case PartKind.OWNER:
+                return f"who owns {self.service or 'it'} and is on call"
 
 
 class Question(BaseModel):
@@ -111,9 +118,17 @@ class Question(BaseModel):
 
 MOST_MEANT = 3
 """So many deploys that ``it`` may mean are answered one by one."""
-_OF_SERVICES = frozenset({PartKind.LISTING, PartKind.SHIPPED, PartKind.WAS_IT, PartKind.RUNNING})
+_OF_SERVICES = frozenset(
+    {PartKind.LISTING, PartKind.SHIPPED, PartKind.WAS_IT, PartKind.RUNNING, PartKind.OWNER}
+)
 """Kinds of parts that are asked of each service by itself."""
-_WAS_IT = guarded("it", r"\b(?:was|is|could|may|might) it\b(?: be| have been)?")
+_LISTS = frozenset({PartKind.LISTING, PartKind.SHIPPED})
+_WAS_IT = guarded(
+    "it| be", r"\b(?:was|is|could|may|might) it\b(?: be| have been)?|\b(?:could|might|may) be\b"
+)
+_RIGHT_BEFORE = guarded(
+    "before", r"\b(?:right|just|shortly) before (?:it|this|that|onset|the (?:incident|outage))\b"
+)
 _STILL_DOWN = guarded(
     "is |are ",
     r"^\W*(?:is|are) .{2,60} (?:down|up|broken|failing|back|okay|ok|healthy|working)"
@@ -121,12 +136,13 @@ _STILL_DOWN = guarded(
 )
 _PRONOUN = guarded("it|that|this", r"\b(?:it|that|this|its)\b")
 _ELSE = guarded("else", r"\belse\b")
+_AND_NUMBER = re.compile(r"\b(?:and|or|not) #?\d{4,8}\W*$", re.IGNORECASE)
 _WHAT_ELSE = guarded("what else", r"\bwhat else\b")
 _ROLL_BACK = guarded(
     "roll|revert|undo", r"^\W*(?:please |pls |just )?(?:roll[ -]?back|revert|undo) "
 )
 _SYMPTOM = re.compile(
-    r"\b(?:down|broken?|fail\w*|crash\w*|errors?|[45]\d\d|5xx|4xx|dead|dies|dying|died|hang\w*|stuck"
+    r"\b(?:down|broken?|fail\w*|crash\w*|errors?|[45]\d\ds?|5xx|4xx|dead|dies|dying|died|hang\w*|stuck"
     r"|slow\w*|time\w* ?out|unreachable|oom\w*|exceptions?|nobody can|no ?one can|can ?.?t|cannot"
     r"|refus\w*|reject\w*|outage|incident)\b",
     re.IGNORECASE,
@@ -180,6 +196,8 @@ def _parts_of(clause: Clause, asked: PartKind | None) -> Iterator[Part]:
     """The parts of one clause; ``asked`` is what the clause before it asks for."""
     kinds = _kinds(clause, asked)
     around = clause.around if kinds else None
+    if around is None and kinds and kinds[0] in _LISTS:
+        around = _just_before(clause)
     for kind in kinds:
         person = clause.person if kind is PartKind.LISTING else None
         for ref in refs_of(kind, clause):
@@ -234,7 +252,7 @@ def _asks_of_a_service(clause: Clause, asked: PartKind | None) -> list[PartKind]
     """``was it web?``: only the catalog tells that it asks about a service. ``and web 12?`` asks
     what was asked before it, else whether it was that one.
     """
-    if asks_as_well(clause) and (clause.services or clause.deploys or clause.acted_on):
+    if asks_as_well(clause) and (clause.names_any or _AND_NUMBER.search(clause.text)):
         return [asked or PartKind.WAS_IT]
     if _WAS_IT.search(clause.text) and clause.services:
         return [PartKind.WAS_IT]
@@ -248,6 +266,11 @@ def _around(kind: PartKind, person: str | None, clause: Clause) -> OnsetWindow |
     if kind is PartKind.LISTING and person is None and _WHAT_ELSE.search(clause.text):
         return OnsetWindow(before=timedelta(days=1))
     return None
+
+
+def _just_before(clause: Clause) -> OnsetWindow | None:
+    """``right before it started``: the hour before onset."""
+    return OnsetWindow(before=timedelta(hours=1)) if _RIGHT_BEFORE.search(clause.text) else None
 
 
 def _same(part: Part, other: Part) -> bool:
@@ -321,6 +344,10 @@ def _of_meant(part: Part, parts: Sequence[Part], told: _Told) -> list[Part]:
         case PartKind.WHO_WHEN | PartKind.COMMIT:
             other = next((one.deploy for one in parts if one.deploy is not None), None)
             refs = [other] if other else () if caused else _shipped(part, told)
+        case PartKind.LIVE:
+            refs = told.it(part)
+            if not refs:
+                return [part.model_copy(update={"unread": "name the deploy or the version"})]
         case PartKind.WAS_IT if part.service is None:
             refs = told.it(part)
             if not refs:
@@ -332,6 +359,14 @@ def _of_meant(part: Part, parts: Sequence[Part], told: _Told) -> list[Part]:
         case PartKind.CHANGES if not caused and _PRONOUN.search(part.text):
             runs = [one.service for one in parts if one.kind is PartKind.RUNNING and one.service]
             refs = [DeployRef(service=one) for one in runs] or told.it(part)
+        case PartKind.OWNER if part.service is None and _PRONOUN.search(part.text):
+            refs = told.it(part)[:1] or [one.deploy for one in parts if one.deploy][:1]
+        case PartKind.CHANGES if (
+            not caused
+            and part.service is None
+            and (last := next((one.deploy for one in parts if _asks_for_last(one)), None))
+        ):
+            refs = [last]
         case PartKind.CHANGES if len(told.meant) == 1:
             refs = told.meant
         case PartKind.LISTING | PartKind.SHIPPED if _ELSE.search(part.text):
@@ -342,6 +377,11 @@ def _of_meant(part: Part, parts: Sequence[Part], told: _Told) -> list[Part]:
         which = ", ".join(ref.words for ref in refs)
         return [part.model_copy(update={"unread": f"which one do you mean: {which}?"})]
     return [part.model_copy(update={"deploy": ref}) for ref in refs] or [part]
+
+
+def _asks_for_last(part: Part) -> bool:
+    """``when was ledger last deployed, and what changed?`` asks for that deploy's change."""
+    return part.kind is PartKind.WHO_WHEN and part.deploy is not None and part.deploy.ordinal == 1
 
 
 def _shipped(part: Part, told: _Told) -> Sequence[DeployRef]:

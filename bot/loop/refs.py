@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from bot.loop.clauses import Clause
-from bot.loop.entities import BARE, BARE_VERSION, BETWEEN, IN_NUMBER, VERSION, DeployRef
+from bot.loop.entities import BARE, BARE_VERSION, IN_NUMBER, VERSION, DeployRef
 from bot.loop.guard import folded, guarded
 from bot.loop.part_kinds import PartKind
 
@@ -24,7 +24,9 @@ _OF_NONE = frozenset(
 """Kinds of parts that are about no deploy of their own."""
 _OF_ONE = frozenset({PartKind.MOVED, PartKind.SETTING})
 """Kinds of parts that are about one deploy at most."""
-_BY_VERSION = frozenset({PartKind.CHANGES, PartKind.WHO_WHEN, PartKind.WAS_IT, PartKind.COMMIT})
+_BY_VERSION = frozenset(
+    {PartKind.LIVE, PartKind.CHANGES, PartKind.WHO_WHEN, PartKind.WAS_IT, PartKind.COMMIT}
+)
 """Kinds of parts whose deploy may go by its version alone."""
 _BEFORE_NAMED = guarded(
     "before|prior",
@@ -39,6 +41,8 @@ _AS_WELL = re.compile(
 )
 _AT_END = re.compile(r"[a-z] #?(?P<number>\d{1,8})\W*$", re.IGNORECASE)
 """After a service's name alone any number is a deploy's: ``and ledger 12?``."""
+_TOLD_BY_ITSELF = 4
+"""Digits that make a number a deploy's where no service is named: ``and 4473?``."""
 _LAST = guarded(
     "last|latest|newest|most recent|current", r"\b(last|latest|newest|most recent|current)\b"
 )
@@ -61,9 +65,17 @@ _ROLLED = guarded("roll|revert|undo", r"\b(?:roll\w*[ -]?back|revert|undo)\s+(?:
 _STANDS_BEFORE = re.compile(
     r"(?<![\w-])([\w-]++)\s++(?:deploy|release|version)?+\s*+#?+\Z", re.IGNORECASE
 )
+_ANY_NAME = re.compile(
+    r"(?<![\w.:%-])#?(v\d[\w+-]*(?:\.[\w+-]+)*|\d+(?:\.\d+)+[\w+-]*|\d{3,8})(?![\w:%-])"
+)
+"""A version or a number, wherever it stands: in a question whether it is live."""
+_A_NAME = r"(?:[a-z][\w-]+ )?#?(v\d[\w.+-]*|\d+(?:\.\d+)+[\w+-]*|\d{3,8})"
+_BOTH = guarded(
+    "compare|between", rf"\b(?:compare|between) {_A_NAME} (?:and|to|with|vs) {_A_NAME}(?![\w:.%-])"
+)
 _NEAR = 120
 """Characters before a deploy's number in which its service's name is looked for."""
-_STANDS_AFTER = re.compile(r"\s+(?:of|for|to)\s+(?:the\s+)?([\w-]+)", re.IGNORECASE)
+_STANDS_AFTER = re.compile(r"\s(?<!\s\s)\s*+(?:of|for|to)\s++(?:the\s++)?([\w-]+)", re.IGNORECASE)
 
 
 def asks_as_well(clause: Clause) -> bool:
@@ -99,17 +111,24 @@ def _by_name(kind: PartKind, clause: Clause) -> list[DeployRef]:
     refs += clause.versions
     if not refs and kind in _BY_VERSION:
         refs += [DeployRef(asked=v[1], service=service) for v in BARE_VERSION.finditer(text)]
-    if not refs and service and asks_as_well(clause) and (last := _AT_END.search(text)):
-        refs += [DeployRef(asked=last["number"], service=service)]
+    if not refs and asks_as_well(clause) and (last := _AT_END.search(text)):
+        told = service is not None or len(last["number"]) >= _TOLD_BY_ITSELF
+        refs += [DeployRef(asked=last["number"], service=service)] if told else []
     if not refs:
         refs += [DeployRef(asked=one, service=_beside(one, clause)) for one in clause.acted_on]
     match kind:
+        case PartKind.CHANGES if not clause.deploys and (both := _BOTH.search(text)):
+            newest_first = both.groups() if both[1].isdigit() else both.groups()[::-1]
+            return [
+                DeployRef(asked=one, service=None if one.isdigit() else service)
+                for one in newest_first
+            ]
         case PartKind.FIX:
             known = {ref.asked for ref in refs}
             bare = (found[1] for found in VERSION.finditer(text))
             refs += [DeployRef(asked=v, service=service) for v in bare if v not in known]
-        case PartKind.CHANGES if not refs and (both := BETWEEN.search(text)):
-            refs = [DeployRef(asked=number) for number in both.groups()]
+        case PartKind.LIVE if not refs:
+            refs += [DeployRef(asked=one[1], service=service) for one in _ANY_NAME.finditer(text)]
         case PartKind.CHANGES | PartKind.COMMIT if not refs and (number := IN_NUMBER.search(text)):
             refs = [DeployRef(asked=number[1], service=_beside(number[1], clause))]
         case PartKind.WAS_IT if not refs:

@@ -15,6 +15,7 @@ from bot.loop.part_kinds import PartKind
 
 _LISTS = frozenset({PartKind.LISTING, PartKind.SHIPPED})
 _ABOUT_DEPLOYS = _LISTS | {PartKind.CHANGES, PartKind.WHO_WHEN}
+_ABOUT_NAMES = _ABOUT_DEPLOYS | {PartKind.OWNER}
 _OF = guarded(
     "deploy|release",
     r"\b(?:deploys?|deployments?|releases?)\s+(?:of|for)\s+(?:the\s+)?([a-z][\w-]{1,40})",
@@ -22,8 +23,8 @@ _OF = guarded(
 )
 _SUBJECT = guarded(
     "deploy|ship|release|roll|push|go|went|chang",
-    r"^\W*(?:was|were|has|have|had|did)\s+(?:the\s+)?([a-z][\w-]{1,40})\s+(?:been\s+|get\s+)?"
-    r"(?:deployed|shipped|released|rolled|pushed|go|went|changed?|deploy|ship|release)\b",
+    r"^\W*(?:was|were|has|have|had|did)\s+(?:the\s+)?(?!an?\b|our\b|new\b)((?:[a-z][\w-]{1,40}\s+){0,2}?"
+    r"[a-z][\w-]{1,40})\s+(?:been\s+|get\s+)?(?:deployed|shipped|released|rolled|pushed|go|went|changed?|deploy|ship|release)\b",
 )
 _OBJECT = guarded(
     "chang",
@@ -32,6 +33,11 @@ _OBJECT = guarded(
 _OTHER_DEED = guarded(
     "who",
     r"\bwho\s+(?:\w+\s+)?(approved|reviewed|merged|wrote|authored|requested|tested|signed off)\b",
+)
+_OWNED = guarded(
+    "own|call|page|contact|maintain|help|ask",
+    r"\b(?:owns?|owners? of|on[ -]?call for|(?:page|call|contact|ping|ask) (?:for|about)|maintains"
+    r"|help with)\s+(?:the\s+)?([a-z][\w-]{1,40})",
 )
 _DID = guarded(
     "what did",
@@ -66,6 +72,8 @@ _TIME = re.compile(
     r"\b(?:tomorrow|weekend|morning|afternoon|evening|last night"
     r"|(?:this|last|next) (?:week|year|quarter)"
     r"|ago|recently|earlier|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+    r"|(?:after|before|since|over) (?:lunch|dinner|work|standup)"
+    r"|(?:since|after|before|until|between) \d{1,2}(?![\w:.%-]| (?:h|m|d|days?|min\w*|hours?)\b)"
     r"|\d{1,2}:\d{2}|\d{1,2}\s?[ap]m|noon|midnight|\d{4}-\d{2}-\d{2}"
     r"|(?:after|while|during|once|when|before|since|until)\s+(?:the|it|we|that|this)\b[^?.!]{0,40})",
     re.IGNORECASE,
@@ -91,13 +99,14 @@ def unread(kind: PartKind, clause: Clause, *, placed: bool, timed: bool) -> str:
             return f"I cannot list deploys by how they ended ({found[1]})"
         if found := _BY_DEPLOY.search(text):
             return f"{found[0]!r}: name a time in place of the deploy, like 2026-11-28 22:00"
-    if kind in _ABOUT_DEPLOYS and not (placed or clause.names_any):
-        for pattern in (_OF, _SUBJECT, _IN, _DID):
+    if kind in _ABOUT_NAMES and not (placed or clause.names_any):
+        for pattern in (_OWNED,) if kind is PartKind.OWNER else (_OF, _SUBJECT, _IN, _DID):
             if found := pattern.search(text):
                 word = found[1].lower()
                 if word.split()[0] == "nothing":
                     return "a question in the negative: ask it the other way round"
-                if word not in NOBODY and word not in clause.words:
+                said = word.split() if pattern is _SUBJECT else (word,)
+                if word not in clause.words and NOBODY.isdisjoint(said):
                     return f"{found[1]!r} is no service or deploy that I know"
     if kind in _LISTS:
         if (found := _OBJECT.search(text)) and not (placed or clause.names_any):

@@ -10,15 +10,24 @@ from collections.abc import Iterator
 
 from bot.loop.question import Part, PartKind
 from bot.loop.wire import Request, Seen
-from bot.models.rules_calls import diff_seen, top_suspect
+from bot.models.rules_calls import diff_seen, ranking, top_suspect
 from bot.models.rules_follow_plan import (
     goes_by,
     seen_for,
     since_call,
+    sure,
     to_undo,
     undo_lookup,
 )
-from bot.models.rules_words import Said, absent_or_many, full_name, shipped, telling, versioned
+from bot.models.rules_words import (
+    Said,
+    absent_or_many,
+    full_name,
+    incident_name,
+    shipped,
+    telling,
+    versioned,
+)
 from tools.records import (
     Confidence,
     Deploy,
@@ -120,9 +129,10 @@ def say_undo(part: Part, request: Request, said: Said) -> None:
     elif since is None or diff is None or diff[1].files_total > len(diff[1].files):
         said.unknowns.append(f"{part.words}: not all that it changed could be read")
     else:
-        said.headlines.append(
-            f"As far as its diff shows, {name} can be rolled back: it is the newest of {deploy.service}"
-        )
+        can = f"As far as its diff shows, {name} can be rolled back"
+        why = f": it is the newest of {deploy.service}"
+        ranked = _ranked_otherwise(request, said)
+        said.headlines.append(f"{can}; {ranked}" if ranked else f"{can}{why}")
         if kinds := dict.fromkeys(file.kind.value for file in diff[1].files):
             said.claim(f"{name} changed files of these kinds alone: {', '.join(kinds)}", diff[0])
         said.confidences.append(Confidence.MEDIUM)
@@ -133,6 +143,22 @@ def say_undo(part: Part, request: Request, said: Said) -> None:
         _undone(*diff, said)
         if diff[1].base is not None:
             said.claim(f"The version before it is {versioned(diff[1].base)}", diff[0])
+
+
+def _ranked_otherwise(request: Request, said: Said) -> str:
+    """What the incident's ranking says of a deploy that it does not put first; empty without one."""
+    ranked = ranking(request)
+    if ranked is None:
+        return ""
+    seen, value = ranked
+    said.confidences.append(value.confidence)
+    if not sure(value):
+        none = f"o deploy explains {incident_name(value.incident)}"
+        said.claim(f"N{none}{f': {value.why_none}' if value.why_none else ''}", seen)
+        return f"n{none}"
+    first = versioned(value.suspects[0].deploy)
+    said.claim(f"{first} ranks first for {incident_name(value.incident)}", seen)
+    return f"{first} ranks first"
 
 
 def _built_on(deploy: Deploy, since: tuple[Seen, DeploysFound] | None, said: Said) -> Iterator[str]:

@@ -20,7 +20,8 @@ _ASKING = re.compile(
     r"|have|had|been|be|it|its|that|this|these|those|the|a|an|of|in|on|at|to|for|and|or|but|we|our|us|i|my|you|your|me|can"
     r"|could|please|tell|caus\w+|broke|behind|responsible|culprit|root|service|services|deploys?"
     r"|deployments?|releases?|changes?|changed|blame|one|about|something|since|there|so|then|here"
-    r"|exactly|really|actually|files?|lines?|numbers?|pls|plz|thanks|thx|hey|hi|guys|anyone|awake)\b",
+    r"|exactly|really|actually|files?|lines?|numbers?|pls|plz|thanks|thx|hey|hi|guys|anyone|awake|happene?d|tldr|tl|dr|summary|recap"
+    r"|sitrep|wtf|any|ideas?|clues?|wat|sure|confident)\b",
     re.IGNORECASE,
 )
 

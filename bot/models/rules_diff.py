@@ -13,6 +13,8 @@ from bot.models.rules_words import LONGEST_CODE, Said, is_bump, name_of
 from tools.records import DiffShown, Direction, FileKind, FileStatus, Highlight, ToldLine
 
 _SAFE_KINDS = frozenset({FileKind.CODE, FileKind.TEST, FileKind.DOCS, FileKind.GENERATED})
+_ENDING = re.compile(r"\.(?:json|ya?ml|toml|xml|html?|css|sql|js|ts|py|md|txt)\b")
+"""Of a file's name, which tells of no incident: its JSON is not that of ``package.json``."""
 SHOWN = 3
 """Highlights that are told."""
 
@@ -41,7 +43,7 @@ def tells_code(diff: DiffShown, words: frozenset[str]) -> bool:
 
 def speaks(highlight: Highlight, words: frozenset[str]) -> bool:
     """Whether its text, and not only the path, holds one of the words, from where a word begins."""
-    text = highlight.text.lower()
+    text = _ENDING.sub("", highlight.text.lower())
     return any(re.search(rf"(?<![a-z]){re.escape(word)}", text) for word in words)
 
 

@@ -32,6 +32,8 @@ from bot.models.rules_follow_plan import (
     seen_for,
     sure,
 )
+from bot.models.rules_live import say_live
+from bot.models.rules_owner import say_owner
 from bot.models.rules_window import say_window
 from bot.models.rules_words import (
     Said,
@@ -76,6 +78,10 @@ def say(part: Part, request: Request, said: Said) -> None:
             _of_ranking(part, request, said)
         case PartKind.CAUSE | PartKind.CHANGES:
             pass
+        case PartKind.LIVE:
+            say_live(part, request, said)
+        case PartKind.OWNER:
+            say_owner(part, request, said)
         case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING:
             pass
         case _:
@@ -191,6 +197,9 @@ def _fix(part: Part, request: Request, seen: Seen, value: SuspectsRanked, said: 
         said.unknowns.append(
             f"whether deploy {asked} fixed it: it is no later deploy of what could mend {first}"
         )
+        if value.none_mends:
+            said.headlines.append(_as_sentence(value.none_mends))
+            said.claim(_as_sentence(value.none_mends), seen)
         return
     if best is None:
         _no_fix(request, seen, value, said)
@@ -238,13 +247,17 @@ def _no_fix(request: Request, seen: Seen, value: SuspectsRanked, said: Said) -> 
     if not none:
         return
     said.headlines.append(f"No: {none}")
-    said.claim(none[:1].upper() + none[1:], seen)
+    said.claim(_as_sentence(none), seen)
     for one in value.later[:2]:
         said.claim(one.text, seen)
     last = seen_for(last_call(first.service, None), request)
     if last is not None and last[1].deploys:
         deploy = last[1].deploys[0]
         said.claim(f"The newest of {first.service} is {versioned(deploy)}", last[0])
+
+
+def _as_sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _what_it_changed(best: LaterDeploy, request: Request, said: Said) -> None:

@@ -33,6 +33,8 @@ from tools.records import (
 RANKED = 50
 """Suspects that are asked for, so that any of them can be told apart."""
 SHOWN = 20
+RECENT = 5
+"""Deploys of one service among which the last successful one is looked for."""
 LATEST = "latest incident"
 _ELSE = re.compile(r"\belse\b", re.IGNORECASE)
 _NAMES_INCIDENT = re.compile(r"\bincident|\boutage|\balert", re.IGNORECASE)
@@ -64,6 +66,10 @@ def follow(part: Part, request: Request) -> Iterator[Wanted]:
             yield from _shipped(part, request)
         case PartKind.WHO_WHEN | PartKind.COMMIT:
             yield from _counted(part, request)
+        case PartKind.LIVE:
+            yield from _live(part, request)
+        case PartKind.OWNER:
+            yield from _owner(part, request)
         case PartKind.CAUSE | PartKind.CHANGES | PartKind.LISTING:
             pass
         case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING:
@@ -89,6 +95,61 @@ def _moved(part: Part, request: Request) -> Iterator[Wanted]:
         yield Wanted("get_diff", about, "Reading what became of the file.")
 
 
+def _live(part: Part, request: Request) -> Iterator[Wanted]:
+    if part.deploy is None or part.deploy.asked is None:
+        return
+    yield named_call(part.deploy.asked, part.deploy.service)
+    service = next(iter({one.service for one in named_deploys(part, request)}), None)
+    if service is not None:
+        yield live_call(service, part)
+
+
+def named_deploys(part: Part, request: Request) -> tuple[Deploy, ...]:
+    """The deploys that go by a part's name, once they were looked up: of its service where it tells
+    one, none where they are of several.
+    """
+    ref = part.deploy
+    if ref is None or ref.asked is None:
+        return ()
+    found = seen_for(named_call(ref.asked, ref.service), request)
+    if found is None:
+        return ()
+    of_it = tuple(one for one in found[1].deploys if ref.service in (None, one.service))
+    named = of_it or found[1].deploys
+    return named if len({one.service for one in named}) == 1 else ()
+
+
+def live_call(service: str | None, part: Part) -> Wanted:
+    """The newest deploys to an environment, production unless told: of one service, or of all."""
+    live: dict[str, JsonValue] = {"environment": part.environment or "production"}
+    if service:
+        live |= {"service": service, "limit": RECENT}
+    else:
+        live["limit"] = RANKED
+    return Wanted("search_deploy", live, "Looking up the last successful deploys.")
+
+
+def _owner(part: Part, request: Request) -> Iterator[Wanted]:
+    if part.service is None and part.deploy is not None and part.deploy.asked is not None:
+        yield named_call(part.deploy.asked, part.deploy.service)
+    elif part.service is None:
+        yield from rank(part, request)
+    if (service := owned(part, request)) is not None:
+        yield last_call(service, None)
+
+
+def owned(part: Part, request: Request) -> str | None:
+    """The service whose owner is asked for: the one that is named, that of the deploy that is named,
+    else the incident's own where no deploy is suspected.
+    """
+    if part.service is not None or part.deploy is not None:
+        return part.service or next((one.service for one in named_deploys(part, request)), None)
+    ranked = ranking(request)
+    if ranked is None or top_suspect(request) is not None:
+        return None
+    return next(iter(ranked[1].incident.services), None)
+
+
 def _shipped(part: Part, request: Request) -> Iterator[Wanted]:
     span = window_of(part, request)
     if span is None:
@@ -99,7 +160,7 @@ def _shipped(part: Part, request: Request) -> Iterator[Wanted]:
     call = window_call(part, span)
     yield call
     if any(s.asked == call.raw and s.status is Status.EMPTY for s in request.seen):
-        yield last_call(part.service, span.since)
+        yield last_call(part.service, span.since, environment=part.environment)
 
 
 def asks_else(part: Part) -> bool:
@@ -239,10 +300,14 @@ def named_call(asked: str, service: str | None) -> Wanted:
     return Wanted("search_deploy", named, f"Looking up deploy {asked}.")
 
 
-def last_call(service: str | None, until: datetime | None, count: int = 1) -> Wanted:
+def last_call(
+    service: str | None, until: datetime | None, count: int = 1, environment: str | None = None
+) -> Wanted:
     asked: dict[str, JsonValue] = {"limit": count}
     if service:
         asked["service"] = service
+    if environment:
+        asked["environment"] = environment
     if until:
         asked["until"] = until.isoformat()
     return Wanted("search_deploy", asked, "Looking up the last deploy before.")
@@ -262,6 +327,8 @@ def window_call(part: Part, span: Window) -> Wanted:
     asked: dict[str, JsonValue] = {"limit": SHOWN}
     if part.service:
         asked["service"] = part.service
+    if part.environment:
+        asked["environment"] = part.environment
     if span.since:
         asked["since"] = span.since.isoformat()
     if span.until:

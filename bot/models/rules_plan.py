@@ -6,6 +6,7 @@ failed once is tried once more, then its part is left unknown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import assert_never
@@ -17,11 +18,16 @@ from bot.loop.grounding import is_sha_of
 from bot.loop.question import Part, PartKind, Question
 from bot.loop.wire import Request, Seen
 from bot.models.rules_calls import Wanted, by_name, diff_call, incident_words, top_suspect
-from bot.models.rules_follow_plan import counted, follow
+from bot.models.rules_follow_plan import counted, follow, last_call
 from bot.models.rules_records import records_call
 from tools.base import Status
 from tools.records import Deploy, DeploysFound, DiffShown
 
+_LAST = re.compile(
+    r"\b(?:last|latest|newest) (?:deploy|release|rollout)"
+    r"|\b(?:deployed|shipped|released) last\b|\blast (?:one|person) to (?:deploy|ship|release)\b",
+    re.IGNORECASE,
+)
 LISTING_LIMIT = 20
 PERSON_LIMIT = 50
 """No tool lists deploys by who made them: so many are read, and those of the person are told."""
@@ -101,6 +107,8 @@ def search_for(part: Part, question: Question) -> Wanted | None:
             return None
         case PartKind.BEFORE_ONSET | PartKind.MOVED | PartKind.SETTING | PartKind.ROLLBACK:
             return None
+        case PartKind.LIVE | PartKind.OWNER:
+            return None
         case _:
             assert_never(part.kind)
 
@@ -108,6 +116,8 @@ def search_for(part: Part, question: Question) -> Wanted | None:
 def _lookup(part: Part) -> Wanted | None:
     """Find the deploy that a part is about, when a diff alone would not."""
     ref = part.deploy
+    if ref is None and part.kind is PartKind.WHO_WHEN and _LAST.search(part.text):
+        return last_call(part.service, part.until)
     if ref is None or counted(part):
         return None
     if ref.asked is not None:

@@ -16,8 +16,17 @@ from bot.loop.part_kinds import PartKind
 from bot.loop.question import Part, Question
 from bot.loop.wire import Request, Seen
 from bot.models.rules_calls import Wanted, incident_words
-from bot.models.rules_follow_plan import LATEST, names_incident, seen_for
-from bot.models.rules_words import Said, full_name, name_of, shipped, versioned, when
+from bot.models.rules_follow_plan import LATEST, live_call, names_incident, seen_for
+from bot.models.rules_words import (
+    ENDED,
+    NOT_THE_MACHINES,
+    Said,
+    full_name,
+    name_of,
+    shipped,
+    versioned,
+    when,
+)
 from tools.records import (
     Deploy,
     DeploysFound,
@@ -31,8 +40,6 @@ LISTED = 6
 """Incidents and services that are named one by one."""
 ALL = 50
 """The most that a tool lists."""
-RECENT = 5
-"""Deploys of one service among which the last successful one is looked for."""
 LONGEST_TITLE = 150
 _STANDS = re.compile(
     r"\b(?:start\w*|beg[aiu]n|end(?:ed)?|stop\w*|happen\w*|occur\w*|fired?|open\w*|clos\w*|resolv\w*|fixed"
@@ -46,9 +53,8 @@ _ONLY_OPEN = re.compile(
 _BEGAN = re.compile(
     r"\bwhen\b.*\b(?:start|begin|happen|occur|fire|open|detect|notice)", re.IGNORECASE
 )
+_HOW_BAD = re.compile(r"\bhow (?:bad|severe)|\b(?:impact|affected|severity|blast)", re.IGNORECASE)
 _COMMIT = re.compile(r"\b(?:commit|sha|revision|hash)\b", re.IGNORECASE)
-_ENDED = frozenset({DeployStatus.SUCCESS, DeployStatus.UNKNOWN})
-"""A deploy that went through, as far as its record says."""
 
 
 def records_call(part: Part, question: Question) -> Wanted | None:
@@ -67,12 +73,7 @@ def records_call(part: Part, question: Question) -> Wanted | None:
                 listed["until"] = when(part.until, None)
             return Wanted("search_incident", listed, "Listing the incidents.")
         case PartKind.RUNNING:
-            live: dict[str, JsonValue] = {"environment": part.environment or "production"}
-            if part.service:
-                live |= {"service": part.service, "limit": RECENT}
-            else:
-                live["limit"] = ALL
-            return Wanted("search_deploy", live, "Looking up the last successful deploys.")
+            return live_call(part.service, part)
         case _:
             return None
 
@@ -135,8 +136,19 @@ def _incident(part: Part, seen: Seen, incident: Incident, said: Said) -> None:
         lead = f"{incident.id} {lines[0].removeprefix('it ')}"
         said.headlines.append("; ".join([lead, *lines[1:]]))
         said.claim(f"{_named(incident)}: {'; '.join(lines)}", seen)
+    if _HOW_BAD.search(part.text):
+        _impact(incident, seen, said)
     if _BEGAN.search(part.text) and incident.started_at and incident.detected_at:
         said.claim(f"{incident.id} was detected {when(incident.detected_at, None)}", seen)
+
+
+def _impact(incident: Incident, seen: Seen, said: Said) -> None:
+    """How bad it is, as far as its record says: its severity and its services."""
+    known = ", ".join(filter(None, (incident.severity, *incident.services)))
+    if known:
+        said.headlines.insert(0, f"{incident.id}: {known}")
+        said.claim(f"{incident.id} is recorded with: {known}", seen)
+    said.unknowns.append("how many are hit: incident records name a severity and services alone")
 
 
 def _began(incident: Incident) -> str | None:
@@ -241,7 +253,7 @@ def _running(part: Part, seen: Seen, value: DeploysFound, request: Request, said
     services = tuple(dict.fromkeys(one.service for one in value.deploys))
     for service in services[:LISTED]:
         own = [one for one in value.deploys if one.service == service]
-        last = next((at for at, one in enumerate(own) if one.status in _ENDED), None)
+        last = next((at for at, one in enumerate(own) if one.status in ENDED), None)
         if last is None:
             said.unknowns.append(
                 f"which version of {service} is running: none of its last deploys succeeded"
@@ -255,9 +267,7 @@ def _running(part: Part, seen: Seen, value: DeploysFound, request: Request, said
         names = ", ".join(versioned(one) for one in found)
         lead = "The last successful deploy" if len(found) == 1 else "The last successful deploys"
         said.headlines.append(f"{lead} to {where}: {names}")
-        said.unknowns.append(
-            "what is running at this moment: I read deploy records, not the machines"
-        )
+        said.unknowns.append(NOT_THE_MACHINES)
     _left_out(part, services, where, request, said)
 
 

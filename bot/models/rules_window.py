@@ -36,7 +36,7 @@ def say_window(part: Part, request: Request, said: Said) -> None:
         return
     seen, value = found
     yes_no = part.kind is PartKind.SHIPPED
-    of = f" of {part.service}" if part.service else ""
+    of = scope_of(part)
     if asks_else(part) and (known := _spoken_of(part, request, value)):
         _what_else(known, found, said, yes_no=yes_no)
         return
@@ -53,11 +53,18 @@ def say_window(part: Part, request: Request, said: Said) -> None:
     told = f"o deploy{of} is on record {stretch(value)}"
     said.headlines.append(f"{'No: n' if yes_no else 'N'}{told}")
     said.claim(f"N{told}", seen)
-    last = seen_for(last_call(part.service, bounds.since), request)
+    before = last_call(part.service, bounds.since, environment=part.environment)
+    last = seen_for(before, request)
     if last is not None and last[1].deploys:
         deploy = last[1].deploys[0]
         said.claim(f"The last one before was {versioned(deploy)}", last[0])
         said.claim(f"{full_name(deploy)} {shipped(deploy)}", last[0])
+
+
+def scope_of(part: Part) -> str:
+    """`` of web to staging``: what a list of deploys is limited to."""
+    of = f" of {part.service}" if part.service else ""
+    return f"{of} to {part.environment}" if part.environment else of
 
 
 def say_of_person(part: Part, request: Request, said: Said) -> None:

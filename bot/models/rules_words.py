@@ -22,6 +22,9 @@ from tools.records import (
     Incident,
 )
 
+ENDED = frozenset({DeployStatus.SUCCESS, DeployStatus.UNKNOWN})
+"""A deploy that went through, as far as its record says."""
+NOT_THE_MACHINES = "what is running at this moment: I read deploy records, not the machines"
 LONGEST_CODE = 120
 """Characters of a changed setting that are shown in a sentence."""
 _BUMP = re.compile(r"version|^\.$|^__build__$|tox|envlist|testenv", re.IGNORECASE)

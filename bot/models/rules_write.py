@@ -23,10 +23,10 @@ from bot.models.rules_diff import (
     told_change,
 )
 from bot.models.rules_follow import say
-from bot.models.rules_follow_plan import counted
+from bot.models.rules_follow_plan import counted, seen_for
 from bot.models.rules_plan import diff_for, search_for
 from bot.models.rules_records import say_records, say_which
-from bot.models.rules_window import say_of_person
+from bot.models.rules_window import say_of_person, scope_of
 from bot.models.rules_words import (
     Said,
     absent_or_many,
@@ -56,7 +56,7 @@ from tools.records import (
 CAN_ANSWER = (
     "Without a language model I can say which deploy most likely caused an incident, what changed in "
     "a deploy, who deployed what and when, what was deployed in a window of time, which version was "
-    "deployed last, and which incidents are open"
+    "deployed last or is live, who owns a service, and which incidents are open: asked in English"
 )
 _TOLD_ALREADY = frozenset({"recent"})
 """Reasons that the sentence about the time says, or that say little."""
@@ -163,7 +163,8 @@ def _cause(part: Part, request: Request, said: Said) -> None:
     lead = ""
     if ASKS_YES_NO.search(part.text):
         lead = "Yes: " if value.confidence.rank >= Confidence.MEDIUM.rank else "Possibly: "
-    said.headlines.append(f"{lead}{name_of(deploy)} {likely} {incident}{what and f': {what}'}")
+    joint = "; " if lined.claims else ": "  # a line of a ranking stands by itself in the evidence
+    said.headlines.append(f"{lead}{name_of(deploy)} {likely} {incident}{what and joint + what}")
     at = when(deploy.at, value.onset)
     said.claim(f"{full_name(deploy)} finished {at}, {span(first.before_onset)} before onset", seen)
     said.claims += lined.claims
@@ -277,6 +278,9 @@ def _who(part: Part, request: Request, said: Said) -> None:
 
 def _deploy_for(part: Part, request: Request) -> tuple[Seen, Deploy] | None:
     ref = part.deploy
+    if ref is None and (wanted := search_for(part, request.question)) is not None:
+        last = seen_for(wanted, request)
+        return (last[0], last[1].deploys[0]) if last and last[1].deploys else None
     if ref is None:
         ranked, top = ranking(request), top_suspect(request)
         return (ranked[0], top) if ranked and top else None
@@ -301,7 +305,7 @@ def _listing(part: Part, request: Request, said: Said) -> None:
         value = seen.value
         if not (isinstance(value, DeploysFound) and _made_for(part, request, seen)):
             continue
-        scope = f" of {part.service}" if part.service else ""
+        scope = scope_of(part)
         if not value.deploys:
             said.headlines.append(f"Nothing was deployed{scope} {stretch(value)}")
             said.claim(f"No deploy{scope} is on record {stretch(value)}", seen)

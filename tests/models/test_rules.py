@@ -231,7 +231,6 @@ async def test_a_question_is_answered_for_what_it_names_and_says_its_window(
         ("Was web rolled back?", "and not web"),
         ("What changed in deploy 4471 in staging?", "it is a deploy to production"),
         ("Did deploy 4471 fail?", "of one deploy I can say"),
-        ("Has deploy 4471 been rolled out to staging?", "of one deploy I can say"),
         ("Was config/retry.yaml changed in deploy 4471?", "of one deploy I can say"),
         ("Did deploy 4471 touch the ledger?", "of one deploy I can say"),
         ("Who approved deploy 4471?", "who approved it"),
