@@ -18,9 +18,10 @@ from tools.catalog import Catalog, closest
 from tools.git import Git, GitError
 from tools.history import DeployHistory, Timeline
 from tools.records import ChangeKind, Deploy, Service
-from tools.sources.base import DeploySource, IncidentSource, SourceError
+from tools.sources.base import DeploySource, IncidentSource, Remark, SourceError
+from tools.sources.keys import FORMAT
 from tools.wording import clean, clock, listed, plural
-from tools.workspace import Workspace, missing_repository
+from tools.workspace import NO_INCIDENTS, Workspace, missing_repository
 
 SKEW = timedelta(minutes=2)
 """So far ahead of now a record may lie: clocks differ."""
@@ -98,7 +99,12 @@ def _settings(workspace: Workspace) -> Iterator[Finding]:
     """What the workspace said when it was opened, but for repositories, which are looked at below."""
     looked_at = {missing_repository(service) for service in workspace.catalog.services}
     for note in workspace.notes:
-        if note not in looked_at:
+        if note == NO_INCIDENTS:
+            file = workspace.root / "incidents.jsonl"
+            yield Finding(
+                Check.SETTINGS, note, f"create {file}, one incident a line as in {FORMAT}"
+            )
+        elif note not in looked_at:
             yield Finding(Check.SETTINGS, note, "correct it in the workspace's folder")
 
 
@@ -121,28 +127,36 @@ class _Read:
 
     times: tuple[datetime | None, ...]
     notes: tuple[str, ...]
+    remarks: tuple[Remark, ...]
+    mend: str
 
 
 async def _of_deploys(source: DeploySource) -> _Read:
     fetched = await source.deploys()
-    return _Read(tuple(one.started_at or one.finished_at for one in fetched.records), fetched.notes)
+    times = tuple(one.started_at or one.finished_at for one in fetched.records)
+    return _Read(times, fetched.notes, fetched.remarks, fetched.mend)
 
 
 async def _of_incidents(source: IncidentSource) -> _Read:
     fetched = await source.incidents()
-    return _Read(tuple(one.onset for one in fetched.records), fetched.notes)
+    times = tuple(one.onset for one in fetched.records)
+    return _Read(times, fetched.notes, fetched.remarks, fetched.mend)
 
 
 async def _source(name: str, reading: Awaitable[_Read], now: datetime) -> AsyncIterator[Finding]:
-    """Whether it can be read, what it lost, and what it dates in the future."""
+    """Whether it can be read, what it lost, how it is written, and what it dates in the future."""
     try:
         read = await reading
     except SourceError as error:
-        yield Finding(Check.SOURCES, str(error), "mend that, or correct [sources] in oncall.toml")
+        fix = error.fix or "mend that, or correct [sources] in oncall.toml"
+        yield Finding(Check.SOURCES, error.what, fix)
         return
     yield Finding(Check.SOURCES, f"{name}: {plural(len(read.times), 'record')}")
     for note in read.notes:
-        yield Finding(Check.RECORDS, note, f"correct it in {name}, or take it out there")
+        mend = read.mend or f"correct it in {name}, or take it out there"
+        yield Finding(Check.RECORDS, note, mend)
+    for remark in read.remarks:
+        yield Finding(Check.RECORDS, remark.what, remark.fix)
     late = [at for at in read.times if at is not None and at > now + SKEW]
     if late:
         yield Finding(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from tools.catalog import Catalog, closest
 from tools.git import Git, GitError
 from tools.records import ChangeKind, Deploy, DeployStatus
 from tools.sources.base import DeploySource, Fetched, SourceError
+from tools.wording import plural
 
 DEFAULT_ENVIRONMENT = "production"
 NEAREST_SHOWN = 3
@@ -71,6 +72,8 @@ class Timeline:
     by_url: dict[str, list[Deploy]]
     by_sha: tuple[tuple[str, Deploy], ...]
     lanes: dict[tuple[str, str], list[Deploy]]
+    undated: tuple[Deploy, ...]
+    """What no question about time can find."""
 
     def with_sha(self, prefix: str) -> list[Deploy]:
         prefix = prefix.lower()
@@ -108,16 +111,17 @@ class DeployHistory:
         self._sources = tuple(sources)
         self._catalog = catalog
         self._kept: Timeline | None = None
-        self._notes: tuple[str, ...] = ()
+        self._losses: tuple[str, ...] = ()
 
     async def all(self) -> tuple[Deploy, ...]:
         """Every deploy and other change, oldest first. Raises ``SourceError`` if none is readable."""
         return (await self.timeline()).deploys
 
-    async def notes(self) -> tuple[str, ...]:
-        """What could not be read, one sentence each."""
-        await self.timeline()
-        return self._notes
+    async def notes(self, service: str | None = None) -> tuple[str, ...]:
+        """What could not be read, and what (of the service) has no time to be found by."""
+        index = await self.timeline()
+        undated = (one for one in index.undated if service in {None, one.service})
+        return (*self._losses, *_counted(undated))
 
     async def services(self) -> tuple[str, ...]:
         """The names of all services: the catalog's, and those that only deploys name."""
@@ -222,11 +226,12 @@ class DeployHistory:
                 failures.append(str(error))
         if failures and not fetched:
             raise SourceError("; ".join(failures))
-        self._notes = (*failures, *(note for one in fetched for note in one.notes))
         kept = self._kept
         if kept is None or not _same(kept.fetched, fetched):
             kept = await asyncio.to_thread(_indexed, tuple(fetched), self._catalog)
             self._kept = kept
+        losses = (note for one in fetched for note in one.notes)
+        self._losses = (*failures, *losses)
         return kept
 
 
@@ -261,6 +266,18 @@ def _indexed(fetched: tuple[Fetched[Deploy], ...], catalog: Catalog) -> Timeline
         dict(by_url),
         tuple(by_sha),
         dict(lanes),
+        tuple(deploy for deploy in deploys if deploy.at is None),
+    )
+
+
+def _counted(deploys: Iterable[Deploy]) -> tuple[str, ...]:
+    counts = Counter(
+        (deploy.source, "deploy" if deploy.kind is ChangeKind.DEPLOY else "change")
+        for deploy in deploys
+    )
+    return tuple(
+        f"{plural(count, noun)} without a time ({source})"
+        for (source, noun), count in sorted(counts.items())
     )
 
 

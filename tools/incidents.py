@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,6 +17,7 @@ from tools.catalog import Catalog
 from tools.records import Incident, IncidentStatus
 from tools.sources.base import Fetched, IncidentSource, SourceError
 from tools.symptoms import plain_words
+from tools.wording import plural
 
 SERVICE_POINTS = 3.0
 NEIGHBOUR_POINTS = 1.0
@@ -64,7 +66,7 @@ class IncidentIndex:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the last reading lost, one sentence each."""
+        """What the last reading lost, and what its window could not find, one sentence each."""
         return self._notes
 
     async def search(
@@ -75,9 +77,12 @@ class IncidentIndex:
         until: datetime | None = None,
     ) -> Matches:
         """The incidents that the words can mean, of those that began by ``now``."""
+        everything = await self.all()
+        if since is not None or until is not None:
+            self._notes += _undated(everything)
         known = [
             _as_of(incident, now)
-            for incident in await self.all()
+            for incident in everything
             if _within(incident.onset, now, since, until)
         ]
         exact = [one for one in known if _names_id(query, one.id)]
@@ -115,6 +120,14 @@ class IncidentIndex:
             return SERVICE_POINTS
         near = {name for service in services for name in self._catalog.dependents(service, 1)}
         return NEIGHBOUR_POINTS if own & near else 0.0
+
+
+def _undated(incidents: Sequence[Incident]) -> tuple[str, ...]:
+    counts = Counter(incident.source for incident in incidents if incident.onset is None)
+    return tuple(
+        f"{plural(count, 'incident')} without a time ({source})"
+        for source, count in sorted(counts.items())
+    )
 
 
 def channel_words(text: str) -> str:

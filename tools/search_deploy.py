@@ -181,7 +181,7 @@ class SearchDeploy(Tool[SearchDeployArguments]):
             deploys=tuple(matches[: arguments.limit]),
             total=len(matches),
             owner=self._owner(service),
-            not_searched=await self._history.notes(),
+            not_searched=await self._history.notes(service),
         )
         if value.deploys:
             return deploys_result(value, now)

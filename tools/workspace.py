@@ -35,6 +35,7 @@ from tools.sources.git_tags import GitTags, tag_pattern
 from tools.sources.local import LocalDeploys, LocalIncidents
 
 CONFIG_NAME = "oncall.toml"
+NO_INCIDENTS = "no incidents are known: there is no incidents.jsonl beside oncall.toml"
 
 _Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
@@ -115,7 +116,7 @@ def open_workspace(root: Path) -> Workspace:
         deploys.append(LocalDeploys(changes, ChangeKind.OTHER))
     incidents = _file(settings.sources.incidents, root, "incidents.jsonl")
     if incidents is None:
-        notes.append("no incidents are known: there is no incidents.jsonl beside oncall.toml")
+        notes.append(NO_INCIDENTS)
     return Workspace(
         root=root,
         catalog=catalog,

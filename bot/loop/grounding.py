@@ -189,6 +189,8 @@ def _answer(arguments: AnswerArguments, claims: Sequence[Claim], pad: Scratchpad
                 shown.append(Claim(text=runner_up, evidence=(observation.id,)))
         if isinstance(value, SuspectsRanked | DeploysFound | IncidentsFound):
             not_checked += value.not_searched
+        if isinstance(value, DeploysFound) and value.not_searched and _hangs_on_gaps(value):
+            confidence = min(confidence, Confidence.LOW, key=lambda c: c.rank)
     return Answer(
         headline=arguments.headline if claims else NOTHING,
         claims=tuple(shown),
@@ -199,6 +201,12 @@ def _answer(arguments: AnswerArguments, claims: Sequence[Claim], pad: Scratchpad
         steps=len(pad.steps) + 1,
         model=pad.model,
     )
+
+
+def _hangs_on_gaps(value: DeploysFound) -> bool:
+    """Whether what was not searched could turn the result: nothing was found, or in no order."""
+    first = next(iter(value.deploys), None)
+    return first is None or (value.asked_deploy is None and first.at is None)
 
 
 def _runner_up(

@@ -18,6 +18,7 @@ from tools.git import Git, GitError, Tag
 from tools.history import DEFAULT_ENVIRONMENT
 from tools.records import Deploy, DeployStatus, Service
 from tools.sources.base import Fetched, SourceError
+from tools.sources.keys import FORMAT
 
 _PREFIX = r"(?:(?P<service>[\w.-]+?)[-/@_])?"
 _FAMILIES = (
@@ -32,6 +33,10 @@ _PLACES = {
     "{service}": r"(?P<service>[\w.-]+?)",
     "{environment}": r"(?P<environment>[\w.-]+?)",
 }
+_MEND = (
+    "tag each deploy (git tag -a deploy-7), or list deploys in deploys.jsonl beside oncall.toml; "
+    f"both are in {FORMAT}"
+)
 
 
 def tag_pattern(text: str) -> re.Pattern[str]:
@@ -89,12 +94,13 @@ class GitTags:
                 )
         if not self._repos:
             raise SourceError(
-                "there is no deploys.jsonl and no service has a `repo`: "
-                "add one of them to oncall.toml"
+                "there is no deploys.jsonl and no service has a `repo`",
+                "create deploys.jsonl beside oncall.toml, one deploy a line as in "
+                f"{FORMAT}, or give a service its repo",
             )
         if failed == len(self._repos):
             raise SourceError("; ".join(notes))
-        fetched = Fetched(tuple(records), tuple(notes))
+        fetched = Fetched(tuple(records), tuple(notes), mend=_MEND)
         if self._last != fetched:
             self._last = fetched
         return self._last

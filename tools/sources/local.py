@@ -1,8 +1,10 @@
 """Deploys, other changes and incidents from JSON Lines files in the workspace.
 
-Owns the files' format and its losses: a line that cannot be used is named by its number and left
-out. A file is parsed again only when its time or size changed, in slices, so that a million lines
-neither block the event loop nor outlive a cancelled call; of so many, the newest are kept.
+Owns the files and their losses: a line that cannot be used is named by its number and left out.
+What a line may hold is ``tools.sources.lines``', what else its keys may be called
+``tools.sources.keys``'. A file is parsed again only when its time or size changed, in slices, so
+that a million lines neither block the event loop nor outlive a cancelled call; of so many, the
+newest are kept.
 """
 
 from __future__ import annotations
@@ -11,159 +13,28 @@ import asyncio
 import heapq
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Generic, TypeVar
+from types import MappingProxyType
+from typing import Generic, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import ValidationError
+from pydantic_core import from_json
 
-from tools.records import (
-    ChangeKind,
-    Deploy,
-    DeployStatus,
-    Incident,
-    IncidentStatus,
-    UtcTime,
-)
+from tools.records import ChangeKind, Deploy, Incident
 from tools.sources.base import Fetched, RecordT, SourceError
-from tools.wording import clean
+from tools.sources.keys import DEPLOY_KEYS, FORMAT, INCIDENT_KEYS, Keys, KeyTally
+from tools.sources.lines import DeployLine, IncidentLine
 
 NOTED_LINES = 3
 """So many broken lines are named one by one; the rest are counted."""
 LONGEST_LINE = 1_000_000
 """Bytes. A longer line is no record but an accident."""
 SLICE_LINES = 500
-NAME_KEPT, PERSON_KEPT, PROSE_KEPT = 300, 60, 4_000
-"""Characters of a name, of who did it, and of a summary, that are kept. All text enters as one
-harmless line.
-"""
 LARGE_FILE = 16_000_000
 """Bytes. Of a larger file only the newest records are kept, found without parsing every line."""
 NEWEST_KEPT = 50_000
-
-_NO_MARKS = str.maketrans("“”`", 3 * "'") | {ord('"'): "'"}
-"""A person's name may be quoted, so it holds no marks of its own."""
-_UNSET = "0001-01-01T00:00:00"
-
-_STATUS_WORDS = {
-    "succeeded": DeployStatus.SUCCESS,
-    "successful": DeployStatus.SUCCESS,
-    "ok": DeployStatus.SUCCESS,
-    "inactive": DeployStatus.SUCCESS,
-    "failed": DeployStatus.FAILURE,
-    "error": DeployStatus.FAILURE,
-    "running": DeployStatus.IN_PROGRESS,
-    "pending": DeployStatus.IN_PROGRESS,
-    "canceled": DeployStatus.CANCELLED,
-    "aborted": DeployStatus.CANCELLED,
-}
-_INCIDENT_WORDS = {
-    "triggered": IncidentStatus.OPEN,
-    "acknowledged": IncidentStatus.OPEN,
-    "investigating": IncidentStatus.OPEN,
-    "active": IncidentStatus.OPEN,
-    "firing": IncidentStatus.OPEN,
-    "closed": IncidentStatus.RESOLVED,
-}
-
-
-def _text(value: object) -> object:
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _deploy_status(value: object) -> object:
-    if not isinstance(value, str):
-        return DeployStatus.SUCCESS if value is None else value
-    word = value.strip().lower().replace("-", "_").replace(" ", "_")
-    if word in list(DeployStatus):
-        return DeployStatus(word)
-    return _STATUS_WORDS.get(word, DeployStatus.UNKNOWN)
-
-
-def _incident_status(value: object) -> object:
-    if not isinstance(value, str):
-        return IncidentStatus.UNKNOWN if value is None else value
-    word = value.strip().lower()
-    if word in list(IncidentStatus):
-        return IncidentStatus(word)
-    return _INCIDENT_WORDS.get(word, IncidentStatus.UNKNOWN)
-
-
-def _change_kind(value: object) -> object:
-    if not isinstance(value, str):
-        return ChangeKind.OTHER if value is None else value
-    word = value.strip().lower()
-    return ChangeKind(word) if word in list(ChangeKind) else ChangeKind.OTHER
-
-
-def _time(value: object) -> object:
-    """Programs that know no "unset" write year 1."""
-    return None if isinstance(value, str) and value.startswith(_UNSET) else value
-
-
-def _not_empty(value: str) -> str:
-    if not value:
-        raise PydanticCustomError("string_too_short", "is empty")
-    return value
-
-
-def _name(value: str) -> str:
-    return clean(value, NAME_KEPT)
-
-
-def _person(value: str) -> str:
-    return clean(value, PERSON_KEPT).translate(_NO_MARKS)
-
-
-def _prose(value: str) -> str:
-    return clean(value, PROSE_KEPT)
-
-
-Name = Annotated[str, BeforeValidator(_text), AfterValidator(_name)]
-Word = Annotated[Name, AfterValidator(_not_empty)]
-Person = Annotated[str, BeforeValidator(_text), AfterValidator(_person)]
-Prose = Annotated[str, AfterValidator(_prose)]
-Time = Annotated[UtcTime | None, BeforeValidator(_time)]
-
-
-class Line(BaseModel):
-    """One line as it stands in the file. Keys that nobody asked for are no error in data."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True)
-
-
-class DeployLine(Line):
-    number: Annotated[int, Field(ge=0)] | None = None
-    id: Name | None = None
-    service: Word
-    environment: Name | None = None
-    sha: Name | None = None
-    ref: Name | None = None
-    status: Annotated[DeployStatus, BeforeValidator(_deploy_status)] = DeployStatus.SUCCESS
-    actor: Person | None = None
-    started_at: Time = None
-    finished_at: Time = None
-    url: Name | None = None
-    title: Name | None = None
-    kind: Annotated[ChangeKind, BeforeValidator(_change_kind)] | None = None
-
-
-class IncidentLine(Line):
-    id: Word
-    title: Name
-    summary: Prose | None = None
-    services: tuple[Name, ...] | None = None
-    severity: Name | None = None
-    status: Annotated[IncidentStatus, BeforeValidator(_incident_status)] = IncidentStatus.UNKNOWN
-    environment: Name | None = None
-    started_at: Time = None
-    detected_at: Time = None
-    resolved_at: Time = None
-    created_at: Time = None
-    url: Name | None = None
-
 
 LineT = TypeVar("LineT", DeployLine, IncidentLine)
 
@@ -178,6 +49,7 @@ class JsonLinesFile(ABC, Generic[LineT, RecordT]):
     """A JSON Lines file, kept parsed until it changes."""
 
     line_model: type[LineT]
+    keys: Keys
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -207,8 +79,11 @@ class JsonLinesFile(ABC, Generic[LineT, RecordT]):
         try:
             status = self._path.stat()
         except FileNotFoundError:
-            message = f"{self._path} does not exist: create it, or correct `file` in oncall.toml"
-            raise SourceError(message) from None
+            raise SourceError(
+                f"{self._path} does not exist",
+                f"create it, one {self.keys.noun} a line as in {FORMAT}, or correct `file` in "
+                "oncall.toml",
+            ) from None
         except OSError as error:
             raise SourceError(f"{self._path} cannot be read: {error.strerror}") from None
         return status.st_mtime_ns, status.st_size
@@ -224,6 +99,7 @@ class JsonLinesFile(ABC, Generic[LineT, RecordT]):
         records: dict[tuple[object, ...], RecordT] = {}
         losses: list[str] = []
         lost = unread = 0
+        tally = KeyTally(self.name, self.keys)
         oldest = await self._oldest_kept()
         for number, raw in enumerate(self._lines(), start=1):
             if number % SLICE_LINES == 0:
@@ -235,13 +111,15 @@ class JsonLinesFile(ABC, Generic[LineT, RecordT]):
             if not text:
                 continue
             try:
-                line = self._line(text)
+                line = self._line(text, number, tally)
             except _BrokenLineError as broken:
                 lost += 1
                 if lost <= NOTED_LINES:
                     losses.append(f"{self.name} line {number} {broken}: skipped")
                 continue
-            records[self.key(line)] = self.record(line)
+            key = self.key(line)
+            tally.dated(key, number, line)
+            records[key] = self.record(line)
         if lost > NOTED_LINES:
             losses.append(f"{self.name}: {lost - NOTED_LINES:,} more lines were skipped")
         if unread:
@@ -249,7 +127,7 @@ class JsonLinesFile(ABC, Generic[LineT, RecordT]):
                 f"{self.name} is very large: its {unread:,} oldest lines were left out, "
                 f"the newest {NEWEST_KEPT:,} were read"
             )
-        return Fetched(tuple(records.values()), tuple(losses))
+        return Fetched(tuple(records.values()), tuple(losses), tally.remarks(len(records)))
 
     async def _oldest_kept(self) -> tuple[bytes, int] | None:
         """Time and number of the oldest line to keep; ``None`` where all lines are kept."""
@@ -266,16 +144,35 @@ class JsonLinesFile(ABC, Generic[LineT, RecordT]):
                 heapq.heapreplace(newest, mark)
         return newest[0] if newest else None
 
-    def _line(self, text: bytes) -> LineT:
+    def _line(self, text: bytes, number: int, tally: KeyTally) -> LineT:
         if len(text) > LONGEST_LINE:
             raise _BrokenLineError(f"is longer than {LONGEST_LINE:,} bytes")
+        line: LineT | None = None
         try:
-            return self.line_model.model_validate_json(text)
+            line = self.line_model.model_validate_json(text)
         except ValidationError as error:
-            raise _BrokenLineError(_why(error)) from None
+            if all(one["type"] != "missing" for one in error.errors(include_url=False)):
+                raise _BrokenLineError(_why(error)) from None
+        else:
+            extra = line.model_extra or {}
+            if not any(map(self.keys.concerns, extra)):
+                if extra:
+                    tally.ignored(tuple(extra), number)
+                return line
+        reading = self.keys.reading(from_json(text))
+        try:
+            if line is None or reading.taken:
+                line = self.line_model.model_validate(reading.line)
+        except ValidationError as error:
+            raise _BrokenLineError(_why(error, reading.instead)) from None
+        tally.read(reading, number)
+        return line
 
 
-_MARK = re.compile(rb'"(?:finished|started|detected|created)_at"\s*:\s*"([^"]{10,40})"')
+_MARK = re.compile(
+    rb'"(?:(?:finished|started|detected|created|deployed|completed)(?:_a|A)t|time(?:stamp)?)"'
+    rb'\s*:\s*"?([^",}]{10,40})'
+)
 
 
 def _age_mark(raw: bytes) -> bytes:
@@ -295,7 +192,8 @@ _WHYS = {
 }
 
 
-def _why(error: ValidationError) -> str:
+def _why(error: ValidationError, instead: Mapping[str, str] = MappingProxyType({})) -> str:
+    """``instead`` are the keys that may have been meant for those that are missing."""
     first = error.errors(include_url=False)[0]
     key = ".".join(str(part) for part in first["loc"])
     kind = first["type"]
@@ -303,7 +201,9 @@ def _why(error: ValidationError) -> str:
         return "is not JSON"
     if not key:
         return "is not a JSON object"
-    if kind == "time_range":
+    if kind == "missing" and key in instead:
+        return f"has no `{key}` (is it `{instead[key]}`?)"
+    if kind in {"time_range", "time_number"}:
         return f"has a `{key}` that {first['msg']}"
     if kind.startswith(("datetime", "timezone_naive")):
         return f"has a `{key}` that is no time (write 2026-11-29T01:44:00Z)"
@@ -326,6 +226,7 @@ class LocalDeploys(JsonLinesFile[DeployLine, Deploy]):
     """``deploys.jsonl``, or ``changes.jsonl`` with ``default_kind`` OTHER."""
 
     line_model: type[DeployLine] = DeployLine
+    keys: Keys = DEPLOY_KEYS
 
     def __init__(self, path: Path, default_kind: ChangeKind = ChangeKind.DEPLOY) -> None:
         super().__init__(path)
@@ -370,6 +271,7 @@ class LocalIncidents(JsonLinesFile[IncidentLine, Incident]):
     """``incidents.jsonl``."""
 
     line_model: type[IncidentLine] = IncidentLine
+    keys: Keys = INCIDENT_KEYS
 
     async def incidents(self) -> Fetched[Incident]:
         return await self.read()
