@@ -20,9 +20,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.cli_input import quoted
+from bot.cli_words import program
 from bot.config import STATE_FOLDER, load
 from bot.loop.outcome import Outcome
 from bot.loop.question import MAX_QUESTION
+from bot.loop.stopping import Clock
 from bot.runs.errors import StoreError
 from bot.runs.links import Links, signing_key
 from bot.runs.records import Ask, RunRecord
@@ -50,11 +52,13 @@ DRAIN_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line was given. ``asked_at`` is the clock that windows are read against."""
+    """What the command line was given. ``asked_at`` is the clock that windows are read against; without
+    one, it is the bot's own.
+    """
 
     text: str
     root: Path
-    asked_at: datetime
+    asked_at: datetime | None
     thread: tuple[str, ...]
     as_json: bool
     debug: bool
@@ -88,7 +92,7 @@ class _Printer:
     def _hint(self) -> None:
         if not answers_at(self._links.public_url):
             folder = shlex.quote(str(self._asked.root))
-            say(f"(open it with: oncall-bot serve --workspace {folder})")
+            say(f"(open it with: {shlex.join(program())} serve --workspace {folder})")
 
 
 def as_json(run: RunRecord, outcome: Outcome | None, link: str) -> str:
@@ -130,7 +134,7 @@ async def ask(asked: Asked) -> int:
                 origin_key=own,
                 surface=SURFACE,
                 text=asked.text,
-                asked_at=asked.asked_at,
+                asked_at=asked.asked_at or Clock().now(),
                 address={},
                 thread=asked.thread,
             )
@@ -157,7 +161,7 @@ async def ask_server(asked: Asked, server: str) -> int:
             {
                 "question": asked.text,
                 "key": secrets.token_urlsafe(12),
-                "asked_at": asked.asked_at.isoformat(),
+                "asked_at": asked.asked_at.isoformat() if asked.asked_at else None,
                 "thread": asked.thread,
             }
         )

@@ -17,10 +17,12 @@ from typing import Annotated, Any
 
 import typer
 
-from bot.cli_input import BAD_USE, folder, messages, moment, refuse, tell
+from bot.cli_input import BAD_USE, folder, messages, moment, quoted, refuse, tell
+from bot.cli_words import Commands
 
 app = typer.Typer(
     name="oncall-bot",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -93,7 +95,7 @@ def ask(
     asked = Asked(
         text=question,
         root=folder(workspace),
-        asked_at=moment(now),
+        asked_at=moment(now) if now else None,
         thread=messages(thread) if thread else (),
         as_json=as_json,
         debug=debug,
@@ -135,6 +137,10 @@ def serve(
         bool,
         typer.Option("--rotate-key", help="Make a new signing key: old trace links stop working."),
     ] = False,
+    now: Annotated[
+        str, typer.Option(metavar="TIME", help="What time it is for those who ask without Slack.")
+    ] = "",
+    pace: Annotated[Path | None, typer.Option(metavar="FILE", hidden=True)] = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Answer in Slack and serve the trace pages.
@@ -145,9 +151,10 @@ def serve(
     from bot.slack.identity import SlackSetupError  # noqa: PLC0415
     from bot.web.server import AddressError  # noqa: PLC0415
 
-    root = folder(workspace)
+    root, asked_at = folder(workspace), moment(now) if now else None
+    serving = run_serve(root, rotate=rotate_key, as_json=as_json, now=asked_at, pace=pace)
     try:
-        raise typer.Exit(_run(run_serve(root, rotate=rotate_key, as_json=as_json)))
+        raise typer.Exit(_run(serving))
     except (AddressError, SlackSetupError) as error:
         refuse(str(error))
 
@@ -234,8 +241,8 @@ def replay(
         int, typer.Option("--from", metavar="N", min=0, help="Go on live from this step.")
     ] = 0,
     model: Annotated[
-        str, typer.Option(metavar="NAME", help="With --from: the model to go on with.")
-    ] = "rules",
+        str, typer.Option(metavar="NAME", help="With --from: the model to go on with, else rules.")
+    ] = "",
     workspace: Workspace = Path(),
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -247,7 +254,12 @@ def replay(
 
     root = folder(workspace)
     if step:
-        raise typer.Exit(_run(fork_run(root, run, step, model, as_json=as_json)))
+        raise typer.Exit(_run(fork_run(root, run, step, model or "rules", as_json=as_json)))
+    if model:
+        refuse(
+            f"--model {quoted(model)} counts from a step on, and --from names none: to ask it again"
+            f" from the first step, write `replay {run} --from 1 --model {model}`"
+        )
     raise typer.Exit(_run(replay_run(root, run, as_json=as_json)))
 
 

@@ -63,13 +63,15 @@ async def demo(folder: Path | None, ports: Ports, *, as_json: bool) -> int:
 async def _run(made: DemoIncident, ports: Ports, ended: asyncio.Event, *, as_json: bool) -> int:
     log = made.root / STATE_FOLDER / "demo.log"
     log.parent.mkdir(mode=0o700, exist_ok=True)
-    slack_port = _free(ports.slack, "local Slack")
-    web_port = _free(ports.web, "trace pages")
+    slack_port = _free(ports.slack, "local Slack takes")
+    web_port = _free(ports.web, "trace pages take")
     now = made.asked_at.strftime("%Y-%m-%dT%H:%M:%SZ")
-    playground = ("-m", "bot.playground", "--port", str(slack_port), "--now", now)
+    pace = made.root / STATE_FOLDER / "pace"
+    clock = ("--now", now, "--pace", str(pace))
+    playground = ("-m", "bot.playground", "--port", str(slack_port), *clock)
     async with _child(playground, {}, log) as local_slack:
         page = (await _first_line(local_slack, "the local Slack", log)).removeprefix("ready ")
-        serve = ("-m", "bot", "serve", "--workspace", str(made.root), "--json")
+        serve = ("-m", "bot", "serve", "--workspace", str(made.root), "--json", *clock)
         async with _child(serve, _environment(page, web_port), log) as bot:
             told = json.loads(await _first_line(bot, "the bot", log))
             _tell(page, told["address"], told["ask"], made, as_json=as_json)
@@ -104,8 +106,9 @@ def _tell(page: str, traces: str, form: str, made: DemoIncident, *, as_json: boo
   In        #inc-checkout
   Ask       @oncall {made.question}
 
-Click 🛑 on a question to stop it. The bot's thoughts are in #oncall-debug; each reply links to its
-trace. For the day Slack is down there is a form: {form}
+Click 🛑 on a question to stop it: "Slow answers", at the left, leaves the time to. The bot's thoughts
+are in #oncall-debug; each reply links to its trace. For the day Slack is down there is a form:
+  {form}
 Ctrl-C ends the demo.""")
 
 
@@ -178,13 +181,13 @@ def _tail(log: Path) -> str:
     return lines[-1][:300] if lines else "it said nothing"
 
 
-def _free(port: int, what: str) -> int:
+def _free(port: int, who_takes: str) -> int:
     """The port, or 0 (any) if something listens there already, which is told."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((HOST, port))
         except OSError:
-            warn(f"Port {port} is in use: the {what} take another one.")
+            warn(f"Port {port} is in use: the {who_takes} another one.")
             return 0
     return port

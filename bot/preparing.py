@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.cli_input import quoted
+from bot.cli_words import program
 from bot.config import ConfigError, Settings, load
 from bot.playground.incident import make_demo_workspace
 from bot.runs.migrate import prepare
@@ -101,7 +102,7 @@ def make_demo(folder: Path, *, as_json: bool) -> None:
     demo = make_demo_workspace(folder)
     at = demo.asked_at.strftime("%Y-%m-%dT%H:%M:%SZ")
     command = shlex.join(
-        ["oncall-bot", "ask", demo.question, "--workspace", str(demo.root), "--now", at]
+        [*program(), "ask", demo.question, "--workspace", str(demo.root), "--now", at]
     )
     if as_json:
         told = {"workspace": str(demo.root), "question": demo.question, "asked_at": at}

@@ -11,13 +11,15 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from starlette.routing import Route
 
 from bot.config import Settings, load
+from bot.demo_pace import paced_by
 from bot.examining import warn_of_the_worst
 from bot.loop.journal import Event
 from bot.loop.stopping import Clock
@@ -40,8 +42,18 @@ LOOK_AGAIN_SECONDS = 15.0
 """Between two looks for runs of dead processes and replies that did not go out."""
 
 
-async def serve(root: Path, *, rotate: bool, as_json: bool) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code. Raises ``SlackSetupError``."""
+async def serve(
+    root: Path,
+    *,
+    rotate: bool,
+    as_json: bool,
+    now: datetime | None = None,
+    pace: Path | None = None,
+) -> int:
+    """Serve until SIGINT or SIGTERM; the exit code. Raises ``SlackSetupError``.
+
+    ``now`` is what time it is for those who ask without Slack; ``pace`` is the demo's file.
+    """
     settings = load(root)
     watched = sys.stderr.isatty()
     log_to(sys.stderr, verbose=not watched)
@@ -59,10 +71,11 @@ async def serve(root: Path, *, rotate: bool, as_json: bool) -> int:
     made = links(root, settings, port=at.getsockname()[1])
     requests = Requests()
     link = SlackLink(settings.slack, made, requests)
-    async with open_bot(root, settings, (ClosedTerminal(), WebSurface()), observe) as bot:
+    surfaces = (ClosedTerminal(), WebSurface())
+    async with open_bot(root, settings, surfaces, observe, paced_by(pace)) as bot:
         for note in bot.notes:
             warn(note)
-        asking = AskPages(bot.service, made, Clock().now).routes()
+        asking = AskPages(bot.service, made, _clock(now)).routes()
         more = [Route(PATH, requests.take, methods=["POST"]), *asking]
         if settings.web.metrics:
 
@@ -87,6 +100,15 @@ async def serve(root: Path, *, rotate: bool, as_json: bool) -> int:
             await link.close()
             await web.stop()
     return 0
+
+
+def _clock(now: datetime | None) -> Callable[[], datetime]:
+    """The clock, or one that goes on from another time."""
+    clock = Clock()
+    if now is None:
+        return clock.now
+    ahead = now - clock.now()
+    return lambda: clock.now() + ahead
 
 
 async def _now(bot: Bot, link: SlackLink) -> Now:

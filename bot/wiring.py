@@ -16,6 +16,7 @@ from bot.costs import spent_on_day
 from bot.loop.journal import Event, ModelReturned
 from bot.loop.stopping import Clock
 from bot.loop.toolbox import Toolbox
+from bot.loop.wire import Model
 from bot.models.fallback import Breaker
 from bot.models.make import make_model
 from bot.models.prices import Spending
@@ -108,8 +109,11 @@ async def open_bot(
     settings: Settings,
     surfaces: Sequence[Surface],
     observe: Callable[[str, Event], None],
+    paced: Callable[[Model], Model] = lambda model: model,
 ) -> AsyncIterator[Bot]:
     """A bot that works. Close its service before leaving to give the runs time to end.
+
+    ``paced`` is put around each run's model.
 
     Raises ``StoreError`` and ``WorkspaceError``, whose messages are for people.
     """
@@ -131,8 +135,8 @@ async def open_bot(
                 store=store,
                 owner=owner,
                 surfaces=surfaces,
-                model=lambda: make_model(
-                    settings.model, client, breaker, clock, spent_today=spending.today
+                model=lambda: paced(
+                    make_model(settings.model, client, breaker, clock, spent_today=spending.today)
                 ),
                 workbench=lambda run: workbench(root, scope_for(run, settings.slack.bindings)),
                 redactor=Redactor,

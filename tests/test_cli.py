@@ -21,6 +21,7 @@ from typing import IO
 import httpx
 import pytest
 
+from bot.cli_words import program
 from support import commands
 
 ROOT = Path(__file__).parent.parent
@@ -96,8 +97,7 @@ def test_the_demo_workspace_says_what_to_ask_and_that_command_works(tmp_path: Pa
     made = bot("demo-workspace", str(tmp_path / "with a space"))
     assert made.returncode == 0
     command = shlex.split(made.stdout.strip().splitlines()[-1])
-    assert command[0] == "oncall-bot"
-    asked = bot(*command[1:])
+    asked = subprocess.run(command, capture_output=True, check=False, env=environment(), cwd=ROOT)
     assert asked.returncode == 0
     again = bot("demo-workspace", str(tmp_path / "with a space"))
     assert again.returncode == 0
@@ -130,7 +130,10 @@ def test_the_0214_question_is_answered_with_its_evidence_and_a_link(shop: Path) 
     assert "5s → 1s" in done.stdout
     assert "[1] search_deploy  [2] get_diff · 3 steps · " in done.stdout
     assert re.search(r"^Trace: http://127\.0\.0\.1:\d+/t/\S+$", done.stdout, re.MULTILINE)
-    assert lines[-1] == f"(open it with: oncall-bot serve --workspace {shop})"
+    opened = re.fullmatch(r"\(open it with: (.+) serve --workspace (.+)\)", lines[-1])
+    assert opened is not None
+    assert shlex.split(opened[1]) == [sys.executable, "-m", "bot"]
+    assert opened[2] == str(shop)
 
 
 def test_debug_shows_four_lines_a_turn_beside_the_reply(shop: Path) -> None:
@@ -249,7 +252,14 @@ def test_asking_takes_at_most_80_mb_and_loads_no_server(shop: Path) -> None:
         (("ask", "Why?", "--server", "http://x\n/ask/x"), "is no address"),
         (("ask", "Why?", "--server", "http://\udcff/ask/x"), "is no address"),
         (("erase", "x", "--workspace", "/nowhere"), "name a folder that holds an oncall.toml"),
-        (("aks", "Why?"), "No such command"),
+        (("aks", "Why?"), "No such command 'aks'. Did you mean 'ask'?"),
+        (("trace", "last"), "No such command 'trace'. Did you mean 'show'?"),
+        (("history",), "Did you mean 'runs'?"),
+        (("list",), "Did you mean 'runs'?"),
+        (("ps",), "Did you mean 'runs'?"),
+        (("start",), "Did you mean 'serve'?"),
+        (("Run", "Why?"), "Did you mean 'ask'?"),
+        (("stop",), "A question is stopped with Ctrl-C where it was asked, or with 🛑 in Slack"),
         (("ask", "Why?", "--nwo", "x"), "No such option"),
     ],
 )
@@ -258,6 +268,36 @@ def test_bad_use_is_said_in_words_and_ends_with_2(argv: tuple[str, ...], words: 
     assert done.returncode == 2
     assert words in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("word", ["eras", "erasee", "erases", "ease", "trase", "delete", "rm"])
+def test_no_mistyped_word_is_answered_with_a_command_that_deletes(word: str) -> None:
+    done = bot(word, "last")
+    assert done.returncode == 2
+    assert f"No such command '{word}'." in done.stderr
+    assert "'erase'" not in done.stderr
+
+
+def test_the_program_goes_by_its_path_where_its_name_is_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "oncall-bot"
+    installed.touch(mode=0o755)
+    monkeypatch.setattr(sys, "argv", [str(installed), "ask"])
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert program() == (str(installed),)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert program() == ("oncall-bot",)
+
+
+def test_the_help_of_the_local_slack_says_what_each_option_is() -> None:
+    done = bot("playground", "--help")
+    assert done.returncode == 0
+    assert "Start the local Slack alone" in done.stdout
+    for option in ("--host", "--port", "--seed", "--now", "--clock", "--fault-seed", "--help"):
+        assert re.search(rf"^  {option}[^\n]*\s+[A-Z0-9][^\n]+\.", done.stdout, re.MULTILINE), (
+            option
+        )
 
 
 def test_an_unknown_key_is_said_with_the_closest_one(shop: Path) -> None:

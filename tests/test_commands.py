@@ -79,6 +79,13 @@ def test_a_fork_from_a_step_or_a_model_that_is_not_there_is_said(
     assert "there is no model 'gpt-9'; there are: rules" in unknown.stderr
 
 
+def test_a_model_without_a_step_is_refused_with_what_to_write(demo: tuple[str, list[str]]) -> None:
+    root, _ = demo
+    done = bot("replay", "last", "--model", "rules", "-w", root)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "write `replay last --from 1 --model rules`" in done.stderr
+
+
 def test_two_runs_are_compared_to_their_first_difference(demo: tuple[str, list[str]]) -> None:
     root, runs = demo
     done = bot("compare", *runs, "-w", root)

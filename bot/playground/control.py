@@ -32,6 +32,7 @@ from bot.playground.control_bodies import (
     React,
     Replay,
     Reseed,
+    SetPace,
     Shortcut,
     StopSession,
     Target,
@@ -74,6 +75,7 @@ class Control:
             "archive": self.archive,
             "replay": self.replay,
             "advance": self.advance,
+            "pace": self.set_pace,
             "disconnect": self.disconnect,
             "app": self.change_app,
             "user": self.change_user,
@@ -226,6 +228,14 @@ class Control:
         await self._it.clock.advance(body.seconds)
         self._it.feed.touch()
         return _ok(now=self._it.clock.now())
+
+    async def set_pace(self, request: Request) -> Response:
+        body = SetPace.model_validate_json(await request.body())
+        if self._it.pace is None:
+            raise NotAllowedError("no bot here reads a pace: start the playground with --pace FILE")
+        self._it.pace.write(body.pace)
+        self._it.feed.touch()
+        return _ok(pace=body.pace)
 
     async def faults(self, _request: Request) -> Response:
         return _ok(faults=[rule.model_dump() for rule in self._it.faults.rules()])

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.playground.http_delivery import Signing
 from bot.playground.model import Json, Role
+from bot.playground.pace import Pace
 
 
 class _Body(BaseModel):
@@ -54,6 +55,10 @@ class Click(Target):
 
 class Shortcut(Target):
     callback_id: str
+
+
+class SetPace(_Body):
+    pace: Pace
 
 
 class StopSession(_Body):

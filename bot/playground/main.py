@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from bot.playground.clock import Clock, RealClock, VirtualClock, parse_time
 from bot.playground.faults import FaultBook
+from bot.playground.pace import PaceFile
 from bot.playground.playground import Playground
 from bot.playground.seed import DEFAULT_SEED, build_world, read_seed
 from bot.playground.server import PortInUseError, listen, serve
@@ -35,8 +36,11 @@ def run(
     now: str | None = None,
     virtual_clock: bool = False,
     fault_seed: int = 0,
+    pace: Path | None = None,
 ) -> int:
-    """Serve a playground until a signal; the exit code. `now` overrides the seed's time (ISO)."""
+    """Serve a playground until a signal; the exit code. `now` overrides the seed's time (ISO), and
+    `pace` is the file that the page's bot reads its pace from.
+    """
     try:
         read = read_seed(seed)
         start = _time(now) if now else read.now.timestamp()
@@ -49,7 +53,8 @@ def run(
 
     async def serve_it() -> None:
         clock: Clock = VirtualClock(start) if virtual_clock else RealClock(start)
-        await serve(Playground(world, clock, FaultBook(fault_seed)), sock)
+        paced = PaceFile(pace) if pace else None
+        await serve(Playground(world, clock, FaultBook(fault_seed), paced), sock)
 
     try:
         asyncio.run(serve_it())
@@ -63,14 +68,24 @@ def run(
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse the command line and run."""
     parser = argparse.ArgumentParser(
-        prog="oncall-bot playground", description="A local Slack in the browser, for one machine."
+        prog="oncall-bot playground",
+        description="Start the local Slack alone, in the browser: a bot of your own can connect to it.",
+        add_help=False,
     )
-    parser.add_argument("--host", default="127.0.0.1", help="127.0.0.1, the only one allowed")
-    parser.add_argument("--port", type=_port, default=8065, help="0 takes any free port")
-    parser.add_argument("--seed", type=Path, default=DEFAULT_SEED, help="the workspace, as JSON")
-    parser.add_argument("--now", help="the workspace's time at the start, ISO 8601, UTC")
-    parser.add_argument("--clock", choices=("real", "virtual"), default="real")
-    parser.add_argument("--fault-seed", type=int, default=0)
+    add = parser.add_argument
+    add("--host", default="127.0.0.1", help="127.0.0.1, the only one allowed.")
+    add("--port", type=_port, default=8065, help="Of its page; 0 takes a free one. [default: 8065]")
+    add("--seed", type=Path, default=DEFAULT_SEED, metavar="FILE", help="The workspace, as JSON.")
+    add("--now", metavar="TIME", help="What time it is there: 2026-11-29T02:14Z.")
+    add(
+        "--clock",
+        choices=("real", "virtual"),
+        default="real",
+        help="A virtual one stands still until a test moves it. [default: real]",
+    )
+    add("--fault-seed", type=int, default=0, metavar="N", help="For faults that come by chance.")
+    add("--pace", type=Path, metavar="FILE", help=argparse.SUPPRESS)
+    add("--help", action="help", help="Show this message and exit.")
     options = parser.parse_args(argv)
     return run(
         options.host,
@@ -79,6 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         now=options.now,
         virtual_clock=options.clock == "virtual",
         fault_seed=options.fault_seed,
+        pace=options.pace,
     )
 
 

@@ -16,6 +16,7 @@ from bot.playground.feed import Feed
 from bot.playground.http_delivery import HttpSender
 from bot.playground.log import CallLog
 from bot.playground.outbox import Outbox
+from bot.playground.pace import PaceFile
 from bot.playground.people import People
 from bot.playground.rates import Rates
 from bot.playground.seed import Seed, build_world, read_seed
@@ -39,9 +40,14 @@ class Playground:
     """A workspace with one app or several, and everything that happens in it."""
 
     def __init__(
-        self, world: World, clock: Clock | None = None, faults: FaultBook | None = None
+        self,
+        world: World,
+        clock: Clock | None = None,
+        faults: FaultBook | None = None,
+        pace: PaceFile | None = None,
     ) -> None:
         self.world = world
+        self.pace = pace
         self.clock = clock or RealClock(_latest(world))
         self.faults = faults or FaultBook()
         self.feed = Feed()

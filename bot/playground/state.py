@@ -44,6 +44,7 @@ def view_json(playground: Playground, viewer: User) -> Json:
         "team": team_json(world),
         "viewer": viewer.id,
         "question": world.question,
+        "pace": playground.pace.read() if playground.pace else None,
         "users": {user.id: _person(playground, user) for user in world.users.values()},
         "people": [user.id for user in world.people()],
         "channels": [_viewed_channel(playground, channel, viewer) for channel in seen],

@@ -1,7 +1,8 @@
 """The web pages, as one Starlette app: a run's trace, what this is, and whether it works.
 
 Owns routes and headers. Every page is private to those who have its link: nothing is cached, sent on
-as a referrer, indexed or framed, and nothing but our own style sheet is loaded.
+as a referrer, indexed or framed, and nothing but our own style sheet is loaded; an ended run's trace
+loads the script of its copy buttons too.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ HEADERS: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "X-Robots-Tag": "noindex, nofollow",
 }
+
+
+_WITH_SCRIPT = f"{HEADERS['Content-Security-Policy']}; script-src 'self'"
 
 
 class PrivateHeaders:
@@ -103,7 +107,10 @@ class Pages:
             await feedback_on(self._store, run.id),
             self._model,
         )
-        return self._page("trace.html", 200, trace=view)
+        page = self._page("trace.html", 200, trace=view)
+        if view.postmortem:
+            page.headers["Content-Security-Policy"] = _WITH_SCRIPT
+        return page
 
     async def health(self, request: Request) -> Response:
         """The process lives."""

@@ -35,6 +35,8 @@ SURFACE = "web"
 MAX_BODY = 256_000
 LONGEST_WAIT = 25.0
 """Seconds that one request for a run's end is held open."""
+FORM_WAIT = 1.0
+"""Seconds that a form waits for the run's end: the page that it leads to has most answers at once."""
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True)]
 _JSON = "application/json"
@@ -99,8 +101,15 @@ class RunTold(BaseModel):
 class AskPages:
     """The handlers. ``now`` is the clock that questions are read against."""
 
-    def __init__(self, service: RunService, links: Links, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        service: RunService,
+        links: Links,
+        now: Callable[[], datetime],
+        form_wait: float = FORM_WAIT,
+    ) -> None:
         self._service = service
+        self._form_wait = form_wait
         self._links = links
         self._now = now
         self._templates = Templates()
@@ -146,7 +155,10 @@ class AskPages:
         )
         match taken:
             case Accepted(run=run) | Duplicate(run=RunRecord() as run):
-                return JSONResponse(self._told(run), 202) if as_json else self._to_trace(run)
+                if as_json:
+                    return JSONResponse(self._told(run), 202)
+                await self._wait(run, self._form_wait)
+                return self._to_trace(run)
             case QueueFull() | Duplicate():
                 return self._refused(_BUSY, 429, asked.question, as_json=as_json)
             case Closing():
@@ -160,8 +172,7 @@ class AskPages:
         if run is None:
             return _nothing()
         if run.state is not RunState.ENDED:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._service.wait(run.id), LONGEST_WAIT)
+            await self._wait(run, LONGEST_WAIT)
             run = await self._service.store.run(run.id)
         return JSONResponse(self._told(run)) if run is not None else _nothing()
 
@@ -171,6 +182,11 @@ class AskPages:
             return _nothing()
         await self._service.abort(run.id, "the asker")
         return JSONResponse({"run": run.id})
+
+    async def _wait(self, run: RunRecord, seconds: float) -> None:
+        """For the run's end, so long at most."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._service.wait(run.id), seconds)
 
     async def _own(self, request: Request) -> RunRecord | None:
         """A run that was asked here; no other can be reached."""

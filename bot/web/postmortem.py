@@ -2,7 +2,8 @@
 
 Owns the sections and their words. Everything comes from the journal; what nobody established is left
 as a line to fill in, never guessed. Other people's words, names of services and ids of incidents among
-them, stay on one line and lose their markup, but for what they put in backticks.
+them, stay on one line and lose their markup, but for what they put in backticks. What a diff shows is a
+span of code.
 """
 
 from __future__ import annotations
@@ -122,18 +123,29 @@ def _timeline(run: RunRecord, results: Sequence[Result]) -> list[str]:
         if deploy.at is not None:
             by = f", by {_line(deploy.actor)}" if deploy.actor else ""
             moments.add((deploy.at, f"{_named(deploy, ' deploy ')} finished{by}"))
-    return [f"- {at:%Y-%m-%d %H:%M} {what}" for at, what in sorted(moments)]
+    dated = [f"- {at:%Y-%m-%d %H:%M} {what}" for at, what in sorted(moments)]
+    return [*dated, *(f"- ruled out: {_line(one)}" for one in _ruled_out(results))]
+
+
+def _ruled_out(results: Sequence[Result]) -> Iterator[str]:
+    """Deploys that an observation holds in a sentence alone, with when they finished."""
+    for _, _, result in results:
+        if isinstance(result.value, SuspectsRanked):
+            yield from result.value.ruled_out
 
 
 def _deploys(results: Sequence[Result]) -> Iterator[Deploy]:
     for _, _, result in results:
         match result.value:
-            case SuspectsRanked(suspects=suspects):
+            case SuspectsRanked(suspects=suspects, later=later):
                 yield from (suspect.deploy for suspect in suspects)
+                yield from (each.deploy for each in later)
             case DeploysFound(deploys=deploys):
                 yield from deploys
-            case DiffShown(deploy=deploy):
+            case DiffShown(deploy=deploy, base=base):
                 yield deploy
+                if base is not None:
+                    yield base
             case _:
                 pass
 
@@ -159,7 +171,7 @@ def _changes(results: Sequence[Result]) -> list[str]:
                 f"- {_named(diff.deploy)}: {diff.files_total} files, "
                 f"+{diff.added} −{diff.removed} lines [{mark(name)}]"
             )
-            lines += [f"  - {_line(h.text)} in {_line(h.path)}" for h in diff.highlights[:10]]
+            lines += [f"  - {_code(h.text)} in {_code(h.path)}" for h in diff.highlights[:10]]
     return lines or ["(fill in: no diff was read in this run)"]
 
 
@@ -183,8 +195,25 @@ def _named(deploy: Deploy, joint: str = " ") -> str:
 
 def _line(text: str | None) -> str:
     """One line of somebody's words that makes no heading, list, link, image or block of its own."""
-    one = re.sub(r"\s+", " ", _UNSEEN.sub("", text or "")).strip()
+    one = _flat(text or "")
     # Every second piece is a span of code, where a backslash would stand for itself.
     pieces = _CODE.split(one)
     pieces[::2] = [_MARKUP.sub(r"\\\g<0>", piece) for piece in pieces[::2]]
     return _OPENING.sub(r"\g<0>\\", "".join(pieces))
+
+
+def _code(text: str) -> str:
+    """Somebody's words as one span of code. Its fence is longer than any run of backticks in them
+    (CommonMark 6.1), so that nothing in them closes it.
+    """
+    one = _flat(text)
+    if not one:
+        return ""
+    fence = "`" * (1 + max((len(run) for run in re.findall(r"`+", one)), default=0))
+    apart = " " if one.startswith("`") or one.endswith("`") else ""
+    return f"{fence}{apart}{one}{apart}{fence}"
+
+
+def _flat(text: str) -> str:
+    """On one line, without what a reader cannot see."""
+    return re.sub(r"\s+", " ", _UNSEEN.sub("", text)).strip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import assert_never
 
@@ -43,6 +43,9 @@ from tools.base import ToolResult
 
 NO_FEEDBACK = Feedback()
 NO_MODEL = ModelSettings()
+_RELOADS = ((timedelta(seconds=5), 1), (timedelta(seconds=30), 2))
+_SELDOM = 5
+"""Seconds between two looks at a run at work, by its age: whole ones, as HTML takes no others."""
 SHOWN_CHARS = 2_000
 """Of an observation, before the rest is folded away."""
 
@@ -94,12 +97,15 @@ class StepView:
 
 @dataclass(frozen=True)
 class TraceView:
+    """``postmortem`` is empty, and ``reload_seconds`` counts, while the run is at work."""
+
     run: RunRecord
     reply: ReplyText | None
     answered: bool
     steps: tuple[StepView, ...]
     limits: tuple[tuple[str, str], ...]
     postmortem: str
+    reload_seconds: int
     feedback: Feedback
     shown_at: datetime
     cost: str
@@ -145,13 +151,21 @@ def trace_view(
         answered=run.outcome is not None and run.outcome.kind != "failure",
         steps=ordered,
         limits=limits,
-        postmortem=postmortem(run, [one for one in found if one[1] != ANSWER], link),
+        postmortem=postmortem(run, [one for one in found if one[1] != ANSWER], link)
+        if run.outcome
+        else "",
+        reload_seconds=_reload_seconds(now - run.accepted_at),
         feedback=feedback,
         shown_at=now,
         cost=paid.text(model.currency) if paid else "",
         cached_tokens=sum(turn.usage.cached_tokens or 0 for turn in turns),
         cache_written_tokens=sum(turn.usage.cache_written_tokens or 0 for turn in turns),
     )
+
+
+def _reload_seconds(age: timedelta) -> int:
+    """Soon while the run is young, as most end then."""
+    return next((each for before, each in _RELOADS if age < before), _SELDOM)
 
 
 def _end(outcome: Outcome) -> str:

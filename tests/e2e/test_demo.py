@@ -194,7 +194,7 @@ async def test_a_port_in_use_is_told_and_another_one_is_taken(tmp_path: Path) ->
         process.send_signal(signal.SIGINT)
         rest, complaints = await asyncio.wait_for(process.communicate(), 20)
     assert process.returncode == 0
-    assert f"Port {port} is in use" in complaints.decode()
+    assert f"Port {port} is in use: the local Slack takes another one." in complaints.decode()
     assert f"http://127.0.0.1:{port}\n" not in rest.decode()
     assert "Traceback" not in complaints.decode()
     assert (tmp_path / "kept" / "oncall.toml").exists()
@@ -238,3 +238,57 @@ async def test_a_follow_up_in_the_thread_feedback_and_the_form_for_the_day_slack
         await page.locator("#question").fill("What changed in deploy 9999?")
         await page.get_by_role("button", name="Ask").click()
         await expect(page.locator("body")).to_contain_text("Deploy 9999 does not exist")
+
+        recent = "What was deployed in the last hour?"
+        await page.goto(demo.form)
+        await page.locator("#question").fill(recent)
+        await page.get_by_role("button", name="Ask").click()
+        await expect(page.locator(".headline")).to_contain_text("3 deploys since 2026-11-29 01:1")
+    asked = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "ask", recent, "--server", demo.form,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    told, _ = await asyncio.wait_for(asked.communicate(), 20)
+    assert "3 deploys since 2026-11-29 01:1" in told.decode()
+
+
+@pytest.mark.browser
+@needs_browser
+async def test_slow_answers_leave_the_time_to_stop_one_and_its_postmortem_is_copied_with_a_tap(
+    demo: Demo,
+) -> None:
+    async with browser_page(width=390, height=844) as page:
+        await page.goto(demo.page)
+        await page.get_by_label("Channels", exact=True).click()
+        await page.get_by_test_id("pace").click()
+        await page.get_by_test_id("channel-inc-checkout").click()
+        await ask(page, QUESTION)
+        question = message(page, QUESTION)
+        await expect(question.get_by_test_id("reaction-eyes")).to_be_visible()
+        await question.hover()
+        await question.get_by_test_id("quick-octagonal_sign").click()
+        await question.get_by_test_id("reply-link").click()
+        thread = page.get_by_test_id("thread-messages")
+        await expect(thread).to_contain_text("No answer. Stopped by Maya")
+
+        link = await thread.get_by_role("link", name="Trace").last.get_attribute("href")
+        assert link is not None
+        await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        await page.goto(link)
+        copy = page.get_by_role("button", name="Copy the postmortem").first
+        await expect(copy).to_be_in_viewport()
+        await copy.click()
+        await expect(page.get_by_role("status").first).to_have_text("Copied.")
+        copied = await page.evaluate("navigator.clipboard.readText()")
+        assert copied == await page.locator("#postmortem-text").text_content()
+        assert copied.endswith(f"- Trace: {link}\n")
+
+        # At an address without encryption a page has no clipboard: the old way has to do.
+        await page.evaluate(
+            "navigator.clipboard.writeText('').then(() => delete Clipboard.prototype.writeText)"
+        )
+        await page.get_by_role("button", name="Copy the postmortem").last.click()
+        await expect(page.locator("#postmortem-text")).to_be_visible()
+        await expect(page.get_by_role("status").last).to_have_text("Copied.")
+        assert "# Postmortem" in await page.evaluate("navigator.clipboard.readText()")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.playground import Running
+from bot.playground import Playground, Running
+from bot.playground.pace import PaceFile
 from playground.harness import Control
 
 
@@ -95,3 +97,17 @@ async def test_state_holds_everything(control: Control, slack: AsyncWebClient) -
     assert state["calls"][0]["method"] == "chat.postMessage"
     assert state["apps"][0]["bot_token"] == "xoxb-playground-oncall"
     assert state["rates"] == {}
+
+
+async def test_a_pace_is_set_only_where_a_bot_reads_it(
+    control: Control, pg: Playground, tmp_path: Path
+) -> None:
+    assert (
+        "start the playground with --pace"
+        in (await control.refused("pace", pace="slow"))["message"]
+    )
+    pg.pace = PaceFile(tmp_path / "pace")
+    await control("pace", pace="slow")
+    assert float((tmp_path / "pace").read_text()) > 0
+    await control("pace", pace="usual")
+    assert not (tmp_path / "pace").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.playground import Playground, Running
+from bot.playground.pace import Pace, PaceFile
 from playground.harness import Control, Eventually, Json, OpenSocket
 from support.browser import ARGUMENTS, CHROMIUM, needs_browser
 
@@ -269,3 +271,99 @@ async def test_slack_s_own_stop_button_is_in_the_thread_of_a_working_agent(
     await page.get_by_test_id("stop-session").click()
     await expect(page.get_by_test_id("toast")).to_be_hidden()
     assert pg.outbox.deliveries()[-1].payload["event"]["type"] == "agent_session_stopped"
+
+
+async def test_who_mentions_a_bot_that_is_not_in_the_channel_is_told_alone_and_can_invite_it(
+    page: Page, pg: Playground
+) -> None:
+    note = page.get_by_test_id("absent")
+    await page.get_by_test_id("channel-general").click()
+    composer = page.get_by_test_id("composer-channel")
+    for words in ("@oncallers, hello", "mail me@oncall.test"):
+        await composer.fill(words)
+        await composer.press("Enter")
+        await expect(message(page, words)).to_be_visible()
+        await expect(note).to_have_count(0)
+    await composer.fill("hello @oncall, why?")
+    await composer.press("Enter")
+    await expect(note).to_contain_text("You mentioned @oncall, but they are not in this channel")
+    assert pg.outbox.deliveries() == []
+    await page.get_by_test_id("channel-inc-checkout").click()
+    await expect(note).to_have_count(0)
+    await page.get_by_test_id("channel-general").click()
+    await page.get_by_test_id("absent-invite").click()
+    await expect(note).to_have_count(0)
+    assert "U0ONCALL" in pg.world.channels["C0GENERAL"].members
+
+
+async def test_the_note_on_an_absent_bot_can_be_put_away_and_a_guest_is_not_offered_to_invite(
+    page: Page,
+) -> None:
+    await page.get_by_test_id("persona-gita").click()
+    await page.get_by_test_id("channel-general").click()
+    await page.get_by_test_id("composer-channel").fill("@oncall?")
+    await page.get_by_test_id("composer-channel").press("Enter")
+    await expect(page.get_by_test_id("absent")).to_be_visible()
+    await expect(page.get_by_test_id("absent-invite")).to_have_count(0)
+    await page.get_by_test_id("absent-leave").click()
+    await expect(page.get_by_test_id("absent")).to_have_count(0)
+
+
+async def test_an_empty_conversation_with_the_bot_says_how_to_begin(page: Page) -> None:
+    await page.get_by_test_id("app-oncall").click()
+    await expect(page.get_by_test_id("beginning")).to_contain_text("no mention is needed")
+    await page.get_by_test_id("hint-channel").click()
+    await page.get_by_test_id("composer-channel").press("Enter")
+    asked = page.get_by_test_id("messages").get_by_test_id("message")
+    await expect(asked).to_contain_text("Which service caused the checkout incident")
+    await expect(asked).not_to_contain_text("@oncall")
+    await expect(page.get_by_test_id("beginning")).to_have_count(0)
+    await expect(page.get_by_test_id("hint-channel")).to_be_hidden()
+
+
+async def test_a_thread_s_box_says_that_the_bot_is_asked_with_a_mention(
+    page: Page, control: Control
+) -> None:
+    await control.ask("root of it")
+    root = message(page, "root of it")
+    await root.hover()
+    await root.get_by_test_id("reply-in-thread").click()
+    await expect(page.get_by_test_id("composer-thread")).to_have_attribute(
+        "placeholder", "Reply, or ask again with @oncall…"
+    )
+
+
+async def test_slow_answers_are_offered_where_a_bot_reads_the_pace(
+    page: Page, pg: Playground, tmp_path: Path
+) -> None:
+    switch = page.get_by_test_id("pace")
+    await expect(switch).to_have_count(0)
+    pg.pace = PaceFile(tmp_path / "pace")
+    pg.feed.touch()
+    await expect(switch).to_have_attribute("aria-checked", "false")
+    await switch.click()
+    await expect(switch).to_have_attribute("aria-checked", "true")
+    assert pg.pace.read() is Pace.SLOW
+    await switch.click()
+    await expect(switch).to_have_attribute("aria-checked", "false")
+    assert pg.pace.read() is Pace.USUAL
+
+
+async def test_on_a_phone_the_tools_cover_nothing_of_their_message_and_keys_are_not_spoken_of(
+    page: Page, control: Control
+) -> None:
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await control.ask("stop me", user="jonas")
+    target = message(page, "stop me")
+    await target.hover()
+    await expect(target.get_by_test_id("tools")).to_be_visible()
+    author = await target.get_by_test_id("author").bounding_box()
+    tools = await target.get_by_test_id("tools").bounding_box()
+    assert author is not None
+    assert tools is not None
+    assert tools["y"] + tools["height"] <= author["y"]
+    assert tools["x"] >= 0
+    await expect(page.get_by_text("Shift+Enter")).to_be_hidden()
+    await target.get_by_test_id("open-picker").click()
+    await expect(page.get_by_test_id("picker")).to_be_in_viewport(ratio=1)
+    assert await page.evaluate("document.documentElement.scrollWidth") == 390

@@ -23,7 +23,7 @@ from bot.runs.links import Links
 from bot.runs.owner import Owner
 from bot.runs.service import RunService, Workbench
 from bot.web.app import create_app
-from bot.web.asking import MAX_BODY, AskPages, RunTold, WebSurface
+from bot.web.asking import FORM_WAIT, MAX_BODY, AskPages, RunTold, WebSurface
 from bot.web.client import BotAt
 from bot.web.errors import ServerError
 from bot.web.server import WebServer, listen
@@ -43,7 +43,9 @@ class Served:
 
 
 @asynccontextmanager
-async def served(folder: Path, *, hang: bool = False, running: int = 8) -> AsyncIterator[Served]:
+async def served(
+    folder: Path, *, hang: bool = False, running: int = 8, form_wait: float = FORM_WAIT
+) -> AsyncIterator[Served]:
     """A bot with its pages on a real port."""
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(opened(folder / "oncall.db"))
@@ -62,7 +64,7 @@ async def served(folder: Path, *, hang: bool = False, running: int = 8) -> Async
         )
         at = listen("127.0.0.1", 0)
         port = at.getsockname()[1]
-        pages = AskPages(service, LINKS, lambda: NOW)
+        pages = AskPages(service, LINKS, lambda: NOW, form_wait)
         server = WebServer(create_app(store, LINKS, Clock(), more=pages.routes()), at)
         await server.start()
         stack.push_async_callback(server.stop)
@@ -97,6 +99,24 @@ async def test_a_question_typed_into_the_form_leads_to_the_page_of_its_answer(
         again = await it.client.post(it.link, data=asked)
         assert again.headers["location"] == sent.headers["location"]
         assert len(await it.service.store.recent(5)) == 1, "sent twice is asked once"
+
+
+async def test_a_quick_answer_is_on_the_page_that_the_form_leads_to_at_once(tmp_path: Path) -> None:
+    async with served(tmp_path, form_wait=30) as it:
+        sent = await it.client.post(it.link, data={"question": "What was found?", "key": "k" * 12})
+        page = await it.client.get(str(sent.url.join(sent.headers["location"])))
+    assert "apples was found" in page.text
+    assert "http-equiv" not in page.text
+
+
+async def test_a_slow_question_is_looked_at_again_each_second_while_it_is_young(
+    tmp_path: Path,
+) -> None:
+    async with served(tmp_path, hang=True, form_wait=0.01) as it:
+        sent = await it.client.post(it.link, data={"question": "What was found?", "key": "k" * 12})
+        page = await it.client.get(str(sent.url.join(sent.headers["location"])))
+    assert sent.status_code == 303
+    assert '<meta http-equiv="refresh" content="1">' in page.text
 
 
 async def test_the_ask_link_says_that_it_takes_a_form_and_a_question(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from bot.runs.records import RunRecord
 from bot.runs.service import Accepted
 from bot.web.app import create_app
 from bot.web.server import AddressError, WebServer, listen
+from bot.web.trace import trace_view
 from runs.bench import Channel, ask, new_run, opened, serving
 from support.scripted import (
     Lookup,
@@ -125,7 +127,7 @@ async def test_no_text_of_others_becomes_markup(database: Path) -> None:
     run = await run_of(database, *ANSWERED, text=f"What was found? {HOSTILE}")
     async with browsing(database) as client:
         html = (await client.get(LINKS.trace(run))).text
-    assert "<script" not in html
+    assert re.findall("<script[^>]*>", html) == ['<script src="/static/copy.js" defer>']
     assert "<img" not in html
     assert "&lt;script&gt;" in html
 
@@ -150,7 +152,7 @@ async def test_the_page_of_a_failure_shows_why_what_was_established_and_what_to_
         "model_unavailable",
     ):
         assert shown in html, shown
-    assert "<script" not in html
+    assert html.count("<script") == 1
 
 
 async def test_a_run_at_work_says_so_and_its_page_reloads(database: Path) -> None:
@@ -161,6 +163,16 @@ async def test_a_run_at_work_says_so_and_its_page_reloads(database: Path) -> Non
         html = (await client.get(LINKS.trace(run.id))).text
     assert "Waiting for its turn." in html
     assert 'http-equiv="refresh"' in html
+    assert "It is written once the run has ended." in html
+    assert "Copy the postmortem" not in html
+    assert "<script" not in html
+
+
+@pytest.mark.parametrize(("age", "seconds"), [(0, 1), (5, 2), (29, 2), (30, 5), (3_600, 5)])
+def test_the_longer_a_run_is_at_work_the_less_often_its_page_looks(age: int, seconds: int) -> None:
+    run = new_run()
+    now = run.accepted_at + timedelta(seconds=age)
+    assert trace_view(run, (), {}, "", now).reload_seconds == seconds
 
 
 async def test_only_the_signed_link_opens_a_trace_and_a_new_key_voids_it(database: Path) -> None:
@@ -224,12 +236,14 @@ async def test_every_response_is_private_and_loads_nothing_from_elsewhere(databa
             assert headers["x-content-type-options"] == "nosniff"
             policy = headers["content-security-policy"]
             assert "default-src 'none'" in policy
-            assert "script-src" not in policy
+            ours = "script-src 'self'" if path == LINKS.trace(run) else ""
+            assert "".join(re.findall("script-src[^;]*", policy)) == ours
             assert "frame-ancestors 'none'" in policy
         html = (await client.get(LINKS.trace(run))).text
     assert set(re.findall(r'(?:src|href)="([^"#][^"]*)"', html)) == {
         "/static/style.css",
         "/static/favicon.svg",
+        "/static/copy.js",
     }
     assert "style=" not in html
 

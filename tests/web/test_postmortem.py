@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 
 import pytest
@@ -30,10 +30,11 @@ from support.scripted import (
     toolbox,
     turn,
 )
-from tools.records import SuspectsRanked
+from tools.records import Deploy, DiffShown, LaterDeploy, Mending, SuspectsRanked
 
 QUESTION = "Which service caused the checkout incident, and what changed in deploy 4471?"
 LINK = "https://bot.example/t/abc"
+INCIDENT_AT = datetime(2026, 11, 29, 2, 6, tzinfo=UTC)
 
 
 def record(outcome: Outcome | None) -> RunRecord:
@@ -85,7 +86,7 @@ async def test_a_trace_offers_a_postmortem_and_flags_a_thought_that_its_result_c
         "- 2026-11-29 02:06 INC-7: impact began",
         "- 2026-11-29 01:44 payments-api deploy 4471 finished, by maya",
         "1. payments-api 4471: checkout depends on payments-api",
-        "  - retry.budget: 5s → 1s in config/retry.yaml",
+        "  - `retry.budget: 5s → 1s` in `config/retry.yaml`",
         "- not checked: feature flags",
         f"- Trace: {LINK}",
     ):
@@ -152,6 +153,67 @@ def test_the_names_that_a_source_gives_bring_no_markup_into_the_postmortem() -> 
     text = postmortem(record(None), [("o1", "search_deploy", found("s", value))], LINK)
     assert text.count(r"x\](http://evil)\*") > 4
     assert hostile not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "span"),
+    [
+        ("with_retries(on_retry): now passed", "`with_retries(on_retry): now passed`"),
+        ("x` [a](http://evil) `y", "``x` [a](http://evil) `y``"),
+        ("`` ![i](http://evil/i.png)", "``` `` ![i](http://evil/i.png) ```"),
+        ("```", "```` ``` ````"),
+        ("\\` <b> \\``", "``` \\` <b> \\`` ```"),
+        ("one\n\n# two\u202e", "`one # two`"),
+    ],
+)
+def test_what_a_diff_shows_is_one_span_of_code_whatever_backticks_it_holds(
+    words: str, span: str
+) -> None:
+    shown = diff().value
+    assert isinstance(shown, DiffShown)
+    (first, *_) = shown.highlights
+    hostile = first.model_copy(update={"text": words, "path": words})
+    value = shown.model_copy(update={"highlights": (hostile,)})
+    lines = postmortem(record(None), [("o1", "get_diff", found("s", value))], LINK).splitlines()
+    assert f"  - {span} in {span}" in lines
+
+
+def test_the_timeline_has_every_deploy_that_was_seen_not_only_the_suspects() -> None:
+    ranked, shown = ranking().value, diff().value
+    assert isinstance(ranked, SuspectsRanked)
+    assert isinstance(shown, DiffShown)
+    suspect = ranked.suspects[0].deploy
+
+    def other(number: int, minutes: int) -> Deploy:
+        at = INCIDENT_AT + timedelta(minutes=minutes)
+        return suspect.model_copy(
+            update={"id": str(number), "number": number, "finished_at": at, "started_at": None}
+        )
+
+    later = LaterDeploy(
+        deploy=other(4480, 5),
+        after_onset=timedelta(minutes=5),
+        mending=Mending.NOTHING,
+        mended=False,
+        text="leaves it",
+    )
+    docs = "checkout deploy 4472 finished 13 min before onset but changes documentation only"
+    text = postmortem(
+        record(None),
+        [
+            (
+                "o1",
+                "search_deploy",
+                found("s", ranked.model_copy(update={"later": (later,), "ruled_out": (docs,)})),
+            ),
+            ("o2", "get_diff", found("s", shown.model_copy(update={"base": other(4467, -60)}))),
+        ],
+        LINK,
+    )
+    timeline = text.split("## Timeline (UTC)\n")[1].split("\n\n")[0].splitlines()
+    assert "- 2026-11-29 01:06 payments-api deploy 4467 finished, by maya" in timeline
+    assert "- 2026-11-29 02:11 payments-api deploy 4480 finished, by maya" in timeline
+    assert timeline[-1] == f"- ruled out: {docs}"
 
 
 def test_a_run_without_an_incident_still_makes_a_document_to_fill_in() -> None:

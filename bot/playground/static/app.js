@@ -4,11 +4,12 @@ import { act, fetchView, watch } from "./api.js";
 import { composer } from "./composer.js";
 import { dayName, h, replace } from "./dom.js";
 import { avatar, message } from "./message.js";
+import { absentNote, beginning, paceSwitch } from "./notes.js";
 import { unescape } from "./mrkdwn.js";
 
 const $ = (id) => document.getElementById(id);
 const GROUP_SECONDS = 300;
-const state = { viewer: document.body.dataset.you, channel: "", thread: "", view: null, read: new Map() };
+const state = { viewer: document.body.dataset.you, channel: "", thread: "", view: null, read: new Map(), absent: new Map() };
 const drawn = new Map();
 
 // -- what is known
@@ -46,6 +47,8 @@ async function tell(name, body) {
   }
 }
 
+const setPace = (pace) => act("pace", { pace }).catch((error) => toast(error.message));
+
 let toastTimer = 0;
 function toast(text) {
   $("toast").textContent = text;
@@ -67,8 +70,33 @@ const acts = {
   openThread: (value) => show(state.channel, value.thread_ts ?? value.ts),
 };
 
-const channelComposer = composer("channel", (typed) => tell("post", { channel: state.channel, typed }));
-const threadComposer = composer("thread", (typed) => tell("post", { channel: state.channel, typed, thread_ts: state.thread }));
+const channelComposer = composer("channel", (typed) => say(typed, ""));
+const threadComposer = composer("thread", (typed) => say(typed, state.thread));
+
+async function say(typed, root) {
+  const channel = currentChannel();
+  const place = placeOf(channel, root);
+  try {
+    const where = root ? { thread_ts: root } : {};
+    const { message } = await act("post", { user: state.viewer, channel: channel.id, typed, ...where });
+    state.absent.set(place, absentIn(channel, message.text));
+    draw();
+    return true;
+  } catch (error) {
+    toast(error.message);
+    return false;
+  }
+}
+
+/** The bots that a text mentions and that cannot read it, for they are not in the channel. */
+function absentIn(channel, text) {
+  if (channel.kind === "im") return [];
+  return Object.keys(state.view.connected).filter((id) => text.includes(`<@${id}>`) && !channel.members.includes(id));
+}
+
+function placeOf(channel, root) {
+  return [state.viewer, channel.id, root].join(" ");
+}
 
 // -- going somewhere
 
@@ -85,6 +113,7 @@ function show(channel, thread = "") {
 
 async function become(viewer) {
   state.viewer = viewer;
+  channelComposer.moveTo(`${viewer} ${state.channel}`); // at once: what is typed from here on is theirs
   drawn.clear();
   await refresh();
 }
@@ -120,6 +149,8 @@ function drawSidebar() {
     const seen = direct ? navState(direct) : [];
     return keyed(`app-${id}`, [online, ...seen], () => appItem(id, direct, online));
   }));
+  const pace = state.view.pace;
+  replace($("pace"), pace === null ? [] : [keyed("pace", [pace], () => paceSwitch(pace, setPace))]);
   replace($("personas"), state.view.people.filter(isOffered).map((id) =>
     keyed(`persona-${id}`, [id === state.viewer], () => persona(state.view.users[id]))));
 }
@@ -185,20 +216,38 @@ function drawChannel(channel) {
   $("channel-members").textContent = `${channel.shared ? "shared · " : ""}${channel.members.length} members`;
   $("channel-members").classList.toggle("shared", channel.shared);
   const top = channel.messages.filter((m) => !m.thread_ts || m.thread_ts === m.ts);
-  keepDown($("messages"), () => replace($("messages"), listed(top, "channel", false)));
+  const nodes = top.length ? listed(top, "channel", false) : [keyed("beginning", [channel.id], () => beginning(channel, state.view.users))];
+  keepDown($("messages"), () => replace($("messages"), nodes));
   channelComposer.moveTo(`${state.viewer} ${channel.id}`);
   channelComposer.placeholder(direct ? `Message ${channel.name}` : `Message #${channel.name}`);
   channelComposer.suggest(suggestion(channel, top));
   const closed = keyed("closed", [], () => h("div", { class: "closed" }, "This channel is archived."));
-  replace($("channel-below"), channel.archived ? [closed] : [...channelComposer.nodes, statusLine(channel, "")]);
+  replace($("channel-below"), channel.archived ? [closed] : [...absent(channel, ""), ...channelComposer.nodes, statusLine(channel, "")]);
   state.read.set(`${state.viewer} ${channel.id}`, channel.messages.at(-1)?.ts ?? "0");
 }
 
 /** The question to try, until this person has asked something in the channel. */
 function suggestion(channel, top) {
-  const bots = channel.members.filter((id) => id in state.view.connected);
+  const bots = botsIn(channel);
+  if (channel.kind === "im") return bots.length && !top.length ? state.view.question.replace(/^@\S+ /, "") : "";
   const asked = top.some((m) => bots.some((bot) => m.text.includes(`<@${bot}>`)));
   return bots.length && !asked && channel.name.startsWith("inc-") ? state.view.question : "";
+}
+
+function botsIn(channel) {
+  return channel.members.filter((id) => id in state.view.connected);
+}
+
+/** What Slack tells an author alone, above the box that the words were written in. */
+function absent(channel, root) {
+  const place = placeOf(channel, root);
+  const bots = (state.absent.get(place) ?? []).filter((id) => !channel.members.includes(id));
+  const done = () => { state.absent.delete(place); draw(); };
+  const guest = state.view.users[state.viewer].role.endsWith("guest");
+  return bots.map((id) => keyed(`absent-${place}-${id}`, [guest], () => absentNote(state.view.users[id].name, {
+    invite: guest ? null : () => tell("invite", { user: id, channel: channel.id, inviter: state.viewer }),
+    leave: done,
+  })));
 }
 
 function drawThread(channel) {
@@ -217,8 +266,9 @@ function drawThread(channel) {
   const nodes = [...listed([root], "root", true), ...rule, ...listed(replies, "thread", true)];
   keepDown($("thread-messages"), () => replace($("thread-messages"), nodes));
   threadComposer.moveTo(`${state.viewer} ${channel.id} ${root.ts}`);
-  threadComposer.placeholder("Reply…");
-  replace($("thread-below"), channel.archived ? [] : [...threadComposer.nodes, statusLine(channel, root.ts)]);
+  const [bot] = botsIn(channel);
+  threadComposer.placeholder(bot && channel.kind !== "im" ? `Reply, or ask again with @${state.view.users[bot].name}…` : "Reply…");
+  replace($("thread-below"), channel.archived ? [] : [...absent(channel, root.ts), ...threadComposer.nodes, statusLine(channel, root.ts)]);
 }
 
 /** Messages with day dividers (in channels), grouped by author as Slack does. */

@@ -8,7 +8,7 @@ export function composer(where, send) {
   const button = h("button", { class: "send", title: "Send", "data-testid": `send-${where}` }, "➤");
   const hint = h("button", { class: "hint", "data-testid": `hint-${where}`, hidden: true });
   const box = h("div", { class: "composer" }, area,
-    h("div", { class: "bar" }, h("span", {}, "Enter sends · Shift+Enter for a new line"), button));
+    h("div", { class: "bar" }, h("span", { class: "keys" }, "Enter sends · Shift+Enter for a new line"), button));
   const drafts = new Map();
   let here = "";
   const fit = () => {

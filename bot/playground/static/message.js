@@ -122,6 +122,7 @@ function togglePicker(node, value, context) {
     },
   }, emoji(name))));
   node.append(picker);
+  picker.scrollIntoView({ block: "nearest" });
 }
 
 function startEdit(node, value, context) {
