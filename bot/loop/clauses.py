@@ -31,8 +31,9 @@ _IN_URL = re.compile(
 )
 _ASIDE = re.compile(r"\([^()]*\)")
 _BREAK = re.compile(
-    r"\.(?<=[a-z)\"']\.)\s+|\s(?<!\s\s)\s*and\s+(?=(?:what|which|who|when|how|why|did|was|were|is|show"
-    r"|list)\b)|,\s+(?:and\s+(?=(?:what|which|who|when|how|why|did|was|were|is|show|list)\b)"
+    r"\.(?<=[a-z)\"']\.)\s+|\s(?<!\s\s)\s*and\s+(?=(?:what|which|who|when|where|how|why|did|was|were|is"
+    r"|can|should|show|list|compare)\b)|,\s+(?:and\s+(?=(?:what|which|who|when|where|how|why|did|was|were"
+    r"|is|can|should|show|list|compare)\b)"
     r"|(?=(?:what|which|who|when|why)\b)|in\s+(?=which\b))|(?P<mark>[?!;\n])\s*"
 )
 """Where a folded text breaks; a mark stays with what it ends."""
@@ -45,6 +46,32 @@ _MISTYPED = guarded(
 """Letters swapped or lost in the words that questions are made of, as they are typed at night."""
 _INCIDENT = re.compile(r"\b(?!UTC-|SHA-|UTF-|ISO-|CVE-)[A-Z][A-Z0-9]{1,9}-\d{1,8}\b")
 _FILE = re.compile(r"(?<![\w@:/.+-])(?:[\w.@+-]++/)*[\w@+-][\w.@+-]*\.[A-Za-z]\w{0,7}(?![\w/])")
+
+_PLACED = re.compile(
+    r"(?:\b(?:in|on|and|or|vs\.?|versus|between|from|as|to|with|than|is|compare)\s+(?:the\s+)?|^\W*)"
+    r"([a-z-]+)\b"
+)
+"""A word that stands where an environment would."""
+_ASKING = re.compile(
+    r"^\W*(?:(?:and|or|also|but|so|then|please|pls)\b\W*)*(?:what|which|who|whom|whose|when|where|why"
+    r"|how|is|are|was|were|did|do|does|has|have|had|can|could|should|would|will|compare|list|show"
+    r"|tell|explain|give|find)\b",
+    re.IGNORECASE,
+)
+_TO_ANYBODY = re.compile(
+    r"\b(?:can|could|would|will) (?:you|u|someone|somebody|anyone|anybody)\b.{0,20}"
+    r"\b(?:help|look|check|explain|investigate|see|tell|assist)\b",
+    re.IGNORECASE,
+)
+_FEWEST = 3
+"""Words of a clause that asks something by itself."""
+
+
+def asks(text: str) -> bool:
+    """Whether a clause asks for anything, as far as its form tells; a call for help asks nothing."""
+    if len(text.split()) < _FEWEST or _TO_ANYBODY.search(text):
+        return False
+    return _ASKING.match(text) is not None
 
 
 @dataclass(frozen=True)
@@ -140,6 +167,12 @@ class Clause:
     @property
     def environment(self) -> str | None:
         return find_environment(self.text)
+
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """Those that are asked about together: ``between staging and production``."""
+        named = (find_environment(one[1]) for one in _PLACED.finditer(folded(self.text)))
+        return tuple(dict.fromkeys(one for one in named if one))
 
     @property
     def path(self) -> str | None:

@@ -1,4 +1,4 @@
-"""The words that ask whether one deploy is live somewhere, and whom to ask about a service.
+"""The words that ask what is live where, whether to go forward, and whom to ask about a service.
 
 Pure data, for ``part_kinds.py``. Knows no service and no answer.
 """
@@ -31,6 +31,42 @@ LIVE = in_folded(
     rf"|(?:gone|made it) (?:live|to {_WHERE}))\b"
     rf"|^\W*did (?:it|this|that){_STILL} (?:make it to|reach|go live)\b",
 )
+WHICH_IS = (
+    r"\b(?:what|which) (?:version|release|deploy|build|tag|commit|sha|revision)s?\b"
+    r"(?: of [\w ,-]{2,60}?)? (?:is|are)(?: [\w-]+){0,2}"
+)
+_PLACES = rf"{PLACE} (?:and|vs\.?|versus|to|with|from|or|as) (?:the |in |on )*{PLACE}\b"
+THERE = in_folded(
+    " on|prod|stag|canary| dev| qa| test",
+    r"\bwhat(?:'?s| is)(?: currently| now| actually)? (?:deployed )?(?:in|on) (?:prod|staging)"
+    rf"|{WHICH_IS} (?:on\W*$|(?:in|on) {PLACE}\b)"
+    rf"|\b(?:differ\w*|diff|compar\w+|same|identical|match\w*)\b.* {_PLACES}"
+    rf"|\b{_PLACES}.*\b(?:differ\w*|same|identical|match\w*)\b"
+    rf"|\bchang\w* between (?:the )?{_PLACES}"
+    r"|\b(?:same|identical)(?: (?:version|release|build|deploy|one|thing|code))?"
+    rf"(?: as| to| in| on)(?: in| on| the| what is)* {PLACE}\b"
+    rf"|\bdiffer\w* (?:from|to|than)(?: in| on| the)* {PLACE}\b",
+    also="what|which |differ|same|compar|match|identical|diff|chang",
+)
+"""What is in one environment, or how two of them differ."""
+_GO = (
+    r"(?:roll[ -]?(?:(?:it|this|that|#?v?\d[\w.]*) )?(?:forward|out)|deploy|ship|release|push|promote"
+    r"|upgrade|go (?:live|ahead|forward))\b"
+)
+FORWARD = in_folded(
+    "safe|forward| we | i |ok",
+    r"\b(?:safe|safely|ok|okay)(?: for us)? to (?:just |now )?"
+    rf"{_GO}"
+    r"|\b(?:can|may|should|could|shall) (?:we|i) (?:safely |just |now |already |better )*"
+    rf"{_GO}"
+    r"|\b(?:deploying|shipping|releasing|pushing|promoting|rolling (?:it |this |that )?forward)\b"
+    r".*\b(?:safe|ok|okay)\b"
+    r"|^\W*(?:please |pls |just |or |and )*roll[ -]?(?:(?:it|this|that|#?v?\d[\w.]*) )?forward\b"
+    r"|\b(?:should|can|could|may|shall|safe|ok|okay|better)\b.*\broll\w*[ -]?forward\b",
+    also="deploy|ship|releas|push|promot|upgrade|forward|out|go ",
+)
+"""Going forward: a question of its own, which a rollback's safety does not answer."""
+OR_BACK = in_folded("back|revert", r"\broll\w*[ -]?back\b|\bor (?:go |roll )?back\b|\brevert\b")
 OWNER = in_folded(
     "who|owner|call|team",
     r"\bwho(?:'?s| is| are)(?: currently| now| the| tonight)* on[ -]?call\b"

@@ -9,7 +9,7 @@ import re
 from enum import StrEnum
 
 from bot.loop.guard import Guarded, folded, in_folded
-from bot.loop.live_words import LIVE, OWNER, PLACE
+from bot.loop.live_words import FORWARD, LIVE, OR_BACK, OWNER, THERE, WHICH_IS
 
 
 class PartKind(StrEnum):
@@ -32,6 +32,7 @@ class PartKind(StrEnum):
     COMMIT = "commit"
     LIVE = "live"
     OWNER = "owner"
+    FORWARD = "forward"
 
 
 SHIP = (
@@ -44,10 +45,6 @@ _THE_INCIDENT = (
     r"|(?:incident|outage)(?: [a-z][a-z0-9]{1,9}-\d{1,8})?)"
 )
 _OPEN = r"(?:open|current|ongoing|active|unresolved|live|recent|latest|other|more|sev-?\d)"
-_WHICH_IS = (
-    r"\b(?:what|which) (?:version|release|deploy|build|tag|commit|sha|revision)s?\b"
-    r"(?: of [\w ,-]{2,60}?)? (?:is|are)(?: [\w-]+){0,2}"
-)
 _HARM = r"(?:broke|break|broken|cause[sd]?|kill(?:ed)?|do (?:it|this|that))\b"
 
 _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
@@ -150,21 +147,14 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
         in_folded(
             "running|live|deployed|current|active",
             r"\bwhat(?:'?s| is)(?: currently| now| actually)? (?:running|live)\b(?!.* before\b)"
-            rf"|{_WHICH_IS} (?:running|live|deployed|current|active)"
+            rf"|{WHICH_IS} (?:running|live|deployed|current|active)"
             r"|\bwhat (?:is|are) (?:the )?[\w-]+ running\b"
             r"|^\W*(?:(?:what|which|show)\b.*)?\b(?:current|running|live) (?:version|release|build)"
             r" (?:of|in|on)\b",
         ),
     ),
-    (
-        PartKind.RUNNING,
-        in_folded(
-            " on| in prod| in stag| in canary| in dev| in qa",
-            r"\bwhat(?:'?s| is)(?: currently| now| actually)? (?:deployed )?(?:in|on) (?:prod|staging)"
-            rf"|{_WHICH_IS} (?:on\W*$|(?:in|on) {PLACE}\b)",
-            also="what|which ",
-        ),
-    ),
+    (PartKind.RUNNING, THERE),
+    (PartKind.FORWARD, FORWARD),
     (
         PartKind.SETTING,
         in_folded(
@@ -178,7 +168,7 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
     (
         PartKind.ROLLBACK,
         in_folded(
-            "next step|what now|i do|we do|mitigat",
+            "next step|what now|i do|we do|best do|mitigat",
             r"^\W*(?:what(?:'?s| are| is)? (?:the |my |our )?)?next steps?\b|^\W*what now\b"
             r"|\b(?:what|wat) (?:should|do|can|could) (?:i|we) (?:best )?do\b"
             r"|\bhow (?:do|can|should|could) (?:i|we) mitigate\b",
@@ -188,9 +178,10 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
         PartKind.ROLLBACK,
         in_folded(
             "roll|revert|undo|safe|lose",
-            r"\b(?:safe|safely|risky|dangerous|okay?)\b.*\b(?:roll\w*[ -]?back|rolled|revert\w*)\b"
+            r"\b(?:safe|safely|risky|dangerous|ok|okay)\b.*\b(?:roll\w*[ -]?back|rolled|revert\w*)\b"
             r"|\b(?:can|may|should|could) (?:we|i) (?:safely |just )?(?:roll|revert|undo)\b"
-            r"|\bwhat\b.{0,20}\broll[ -]?back\b(?! (?:deploy|release))|\bis (?:it|that|this) safe\b"
+            r"|\bwhat\b.{0,20}\broll[ -]?back\b(?! (?:deploy|release))"
+            r"|\bis (?:it|that|this) safe\b(?! (?:to|for|if|when)\b)"
             r"|\bwhat\b.*\broll(?:ing)?(?: it| that)?[ -]?back\b.*\b(?:take|lose|undo|remove|cost)\w*"
             r"|\bwhat (?:would|do|will) we lose\b"
             r"|\bhow (?:do|can|should) (?:i|we) (?:roll|revert|undo)\b"
@@ -215,7 +206,8 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
             r"\b(?:was|is|could|might|may) (?:it|this|that)(?: be| have been)?(?: really)?"
             r" (?:that|this) (?:one|deploy|release|change)\b"
             r"|\b(?:was|is) (?:that|this)(?: one)? (?:it|the (?:cause|culprit|one))\b"
-            r"|\b(?:was|is) it (?:deploy |release )?(?:[\w-]+ )?v?#?\d[\d.]*",
+            r"|\b(?:was|is) it (?:the )?(?:deploy |release )?(?:[\w-]+ (?:deploy |release )?)?"
+            r"v?#?\d[\d.]*",
             also="was it|was th|is it|is th|could |might |may ",
         ),
     ),
@@ -231,7 +223,8 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
         PartKind.WAS_IT,
         in_folded(
             "did ",
-            r"\bdid (?:that|this|deploy|release|#?\d|[\w-]+ v?\d)[\w. #-]*\b(?:cause|break|do it)\b"
+            r"\bdid (?:that|this|deploy|release|#?\d|[\w-]+ (?:deploy |release )?#?v?\d)[\w. #-]*"
+            r"\b(?:cause|break|do it)\b"
             r"|\bdid (?!(?:we|i|you|it|they|an?|any\w*|some\w*|our|one|the last|the latest)\b)"
             rf"[\w./-]+ {_HARM}",
             also="caus|brok|break|kill|do ",
@@ -241,24 +234,25 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
         PartKind.WAS_IT,
         in_folded(
             "could ",
-            r"\bcould (?:that|this|deploy|release|#?\d{4}|[\w-]+ v?\d)[\w. #-]*\b(?:be|have)\b",
+            r"\bcould (?:that|this|deploy|release|#?\d{4}|[\w-]+ (?:deploy |release )?#?v?\d)"
+            r"[\w. #-]*\b(?:be|have)\b",
         ),
     ),
     (
         PartKind.WAS_IT,
         in_folded(
-            "blame|fault|guilty|involved|behind|responsible|cause|culprit|problem|reason",
+            "blame|fault|guilty|involved|relat|behind|responsible|cause|culprit|problem|reason",
             r"^\W*(?:is|was) (?!it\b|this\b|that\b)[\w./-]+(?: v?\d[\w.]*)? (?:to blame|at fault"
-            r"|guilty|involved|behind|responsible|the (?:cause|culprit|problem|reason))\b"
+            r"|guilty|involved|related|behind|responsible|the (?:cause|culprit|problem|reason))\b"
             r"|^\W*(?:is|was) (?:[\w-]+ )?(?:deploy|release) #?\d+\b.*"
-            r"\b(?:cause|culprit|behind|responsible|to blame|guilty)\b",
+            r"\b(?:cause|culprit|behind|responsible|to blame|guilty|involved|related)\b",
             also="is |was ",
         ),
     ),
     (
         PartKind.FIX,
         in_folded(
-            "fix|mend|repair|resolve|settle|sort|cure|help|again|recover|heal|back|revert|undone|undid|roll",
+            "fix|mend|repair|solve|settle|sort|cure|help|again|cover|heal|back|revert|und|roll",
             r"\b(?:which|what|did|does|has|have|is|was|were|any)\b.*\b(?:fix(?:es|ed)?|mend(?:s|ed)?"
             r"|repair(?:s|ed)?|resolve[sd]?|settle[sd]?|sort(?:s|ed)?|cure[sd]?|help(?:s|ed)?"
             r"|(?:work|pass|run|start|build)\w* again|recover(?:s|ed)?|heal(?:s|ed)?"
@@ -353,7 +347,11 @@ _WHO_WHEN = in_folded(
     r"|\bwho (?:approved|reviewed|merged|tested|requested|signed off)\b"
     r"|\bwho did (?:it|that|this)\b|\bstatus of (?:deploy|release)\b"
     r"|\b(?:version|release|deploy|one) (?:right |just )?before (?:that|this|it)\b"
-    r"|\bprevious (?:good )?version\b|\b(?:ran|was running) before\b",
+    r"|\bprevious (?:good )?version\b|\b(?:ran|was running) before\b"
+    r"|\bwho is (?:(?:deploy|release) )?#?v?\d[\w.]* by\b",
+)
+_WHO_SHIPPED = in_folded(
+    "who ", r"\bwho (?:the \w+ )?(?:deployed|shipped|released|pushed|rolled out)\b"
 )
 _ASKS_WHO = in_folded("who|when", r"\b(?:who|when)\b")
 _LISTING = (
@@ -379,9 +377,11 @@ def kinds_of(clause: str) -> list[PartKind]:
     low = folded(clause).replace("rollout", "deploy")
     for kind, pattern in _SPECIAL:
         if pattern.find(low):
-            return [kind]
+            both = kind is PartKind.FORWARD and OR_BACK.find(low)
+            return [PartKind.ROLLBACK, kind] if both else [kind]
     if _any(_CAUSE, low):
-        return [PartKind.CAUSE]
+        asks_who = _WHO_SHIPPED.find(low)
+        return [PartKind.CAUSE, PartKind.WHO_WHEN] if asks_who else [PartKind.CAUSE]
     if _any(_CHANGES, low) or _ALONE.match(low):
         asks_who = _ASKS_WHO.find(low) and _WHO_WHEN.find(low)
         return [PartKind.CHANGES, PartKind.WHO_WHEN] if asks_who else [PartKind.CHANGES]

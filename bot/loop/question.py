@@ -17,11 +17,12 @@ from itertools import takewhile
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from bot.loop.clauses import Clause, clauses_of, readable
+from bot.loop.clauses import Clause, asks, clauses_of, readable
 from bot.loop.entities import IN_NUMBER, DeployRef
 from bot.loop.guard import guarded
+from bot.loop.part import Part
 from bot.loop.part_kinds import PartKind, kinds_of
-from bot.loop.refs import THE_CHANGE, asks_as_well, refs_of
+from bot.loop.refs import THE_BAD_ONE, THE_CHANGE, asks_as_well, refs_of
 from bot.loop.times import OnsetWindow
 from bot.loop.unread import unread
 
@@ -31,77 +32,10 @@ MAX_QUESTION = 4_000
 """Characters of a question that are read; what is beyond is cut, and said."""
 
 
-class Part(BaseModel):
-    """One thing that is asked. A CHANGES part without ``deploy`` asks about the cause's deploy; the
-    ``deploy`` of a LISTING or SHIPPED part is the one beside which it asks for others.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    kind: PartKind
-    text: str
-    deploy: DeployRef | None = None
-    service: str | None = None
-    incident: str | None = None
-    environment: str | None = None
-    since: AwareDatetime | None = None
-    until: AwareDatetime | None = None
-    around: OnsetWindow | None = None
-    unread: str = ""
-    path: str | None = None
-    person: str | None = None
-
-    @property
-    def _deploy_words(self) -> str:
-        return self.deploy.words if self.deploy else "that deploy"
-
-    @property
-    def words(self) -> str:
-        """The part as a reply names it when it stays unanswered."""
-        match self.kind:
-            case PartKind.CAUSE:
-                return "what caused the incident"
-            case PartKind.CHANGES:
-                return f"what changed in {self._deploy_words}"
-            case PartKind.WHO_WHEN:
-                what = self.deploy.words if self.deploy else (self.service or "that deploy")
-                return f"who deployed it and when ({what})"
-            case PartKind.LISTING:
-                by = f" by {self.person}" if self.person else ""
-                return f"what was deployed{f' of {self.service}' if self.service else ''}{by}"
-            case PartKind.WAS_IT:
-                return f"whether it was {self._deploy_words}"
-            case PartKind.FIX:
-                what = f"{self.deploy.words} fixed it" if self.deploy else "a later deploy fixed it"
-                return f"whether {what}"
-            case PartKind.SHIPPED:
-                return f"whether {self.service or 'anything'} was deployed in that time"
-            case PartKind.BEFORE_ONSET:
-                return "the last deploy before it began"
-            case PartKind.MOVED:
-                return f"where {self.path or 'that file'} was before"
-            case PartKind.SETTING:
-                return "which setting brings the old behaviour back"
-            case PartKind.ROLLBACK:
-                return (
-                    f"whether a rollback{f' of {self.deploy.words}' if self.deploy else ''} is safe"
-                )
-            case PartKind.INCIDENTS:
-                return "which incidents there are"
-            case PartKind.INCIDENT:
-                return "the state of the incident, when it began and ended"
-            case PartKind.RUNNING:
-                return f"which version{f' of {self.service}' if self.service else ''} is running"
-            case PartKind.COMMIT | PartKind.LIVE:
-                which = "which commit" if self.kind is PartKind.COMMIT else "live or not:"
-                return f"{which} {self._deploy_words} is"
-            case PartKind.OWNER:
-                return f"who owns {self.service or 'it'} and is on call"
-
-
 class Question(BaseModel):
     """A question with its clock, redacted before it gets here. ``parts`` is empty when none is
-    recognised. ``thread`` holds earlier messages, as data.
+    recognised. ``thread`` holds earlier messages, as data. ``unread`` holds the clauses that ask for
+    something beside the parts, and nobody knows what.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -110,6 +44,7 @@ class Question(BaseModel):
     asked_at: AwareDatetime
     thread: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    unread: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
     deploys: tuple[str, ...] = ()
     catalog: dict[str, str] = {}
@@ -123,8 +58,17 @@ _OF_SERVICES = frozenset(
 )
 """Kinds of parts that are asked of each service by itself."""
 _LISTS = frozenset({PartKind.LISTING, PartKind.SHIPPED})
+_BY_TIME = ("environment", "since", "until", "around", "person")
+_TOLD_APART: Mapping[PartKind, tuple[str, ...]] = {
+    **dict.fromkeys((PartKind.LISTING, PartKind.SHIPPED, PartKind.INCIDENTS), _BY_TIME),
+    **dict.fromkeys((PartKind.RUNNING, PartKind.LIVE), ("environment",)),
+    **dict.fromkeys((PartKind.INCIDENT, PartKind.CAUSE), ("incident",)),
+}
+"""What tells parts of a kind apart beside their deploy and their service."""
 _WAS_IT = guarded(
-    "it| be", r"\b(?:was|is|could|may|might) it\b(?: be| have been)?|\b(?:could|might|may) be\b"
+    "it| be",
+    r"\b(?:was|is|could|may|might) it\b(?! (?:safe|risky|ok|okay|possible)\b)(?: be| have been)?"
+    r"|\b(?:could|might|may) be\b",
 )
 _RIGHT_BEFORE = guarded(
     "before", r"\b(?:right|just|shortly) before (?:it|this|that|onset|the (?:incident|outage))\b"
@@ -173,15 +117,20 @@ def parse(
     with_urls = (Clause(message, words, now) for message in (kept, *reversed(thread)))
     incident = next(filter(None, (one.incident for one in with_urls)), None)
     parts: list[Part] = []
+    left: list[str] = []
     for clause in told.clauses:
-        for part in _parts_of(clause, parts[-1].kind if parts else None):
+        read = tuple(_parts_of(clause, parts[-1].kind if parts else None))
+        for part in read:
             if not any(_same(part, one) for one in parts):
-                parts.append(part)
+                parts.append(_one_incident(part, parts) if parts else part)
+        if not read and asks(clause.text):
+            left.append(clause.text.strip(" ,"))
     return Question(
         text=kept,
         asked_at=now,
         thread=thread,
         parts=tuple(_in_context(parts, told, incident)),
+        unread=tuple(left) if parts else (),
         services=whole.services,
         deploys=whole.deploys,
         catalog=dict(words),
@@ -200,9 +149,10 @@ def _parts_of(clause: Clause, asked: PartKind | None) -> Iterator[Part]:
         around = _just_before(clause)
     for kind in kinds:
         person = clause.person if kind is PartKind.LISTING else None
-        for ref in refs_of(kind, clause):
+        of_cause = len(kinds) > 1 and kinds[0] is PartKind.CAUSE
+        for ref in (None,) if of_cause else refs_of(kind, clause):
             for service in _services(kind, ref, clause):
-                yield Part(
+                part = Part(
                     kind=kind,
                     unread=unread(
                         kind,
@@ -221,6 +171,21 @@ def _parts_of(clause: Clause, asked: PartKind | None) -> Iterator[Part]:
                     path=clause.path,
                     person=person,
                 )
+                yield part
+                if kind is PartKind.FORWARD or kind is PartKind.RUNNING:
+                    yield from _brought_by(part, clause)
+
+
+def _brought_by(part: Part, clause: Clause) -> Iterator[Part]:
+    """What goes with a part: what a deploy changed beside whether to go forward to it, and what runs
+    in each of the other environments that are named.
+    """
+    if part.kind is PartKind.FORWARD and part.deploy is not None:
+        known = {"kind": PartKind.CHANGES, "unread": "", "environment": None}
+        yield part.model_copy(update=known)
+    if part.kind is PartKind.RUNNING:
+        others = (one for one in clause.environments if one != part.environment)
+        yield from (part.model_copy(update={"environment": one}) for one in others)
 
 
 def _services(kind: PartKind, ref: DeployRef | None, clause: Clause) -> tuple[str | None, ...]:
@@ -237,6 +202,8 @@ def _kinds(clause: Clause, asked: PartKind | None) -> list[PartKind]:
     kinds = kinds_of(clause.text) or _asks_of_a_service(clause, asked)
     if kinds == [PartKind.SHIPPED] and clause.acted_on and not clause.services:
         return [PartKind.WHO_WHEN]
+    if kinds == [PartKind.SHIPPED] and clause.person:
+        return [PartKind.LISTING]
     if kinds == [PartKind.CHANGES] and clause.span and not _names_one(clause):
         return [PartKind.LISTING]
     return kinds
@@ -274,9 +241,25 @@ def _just_before(clause: Clause) -> OnsetWindow | None:
 
 
 def _same(part: Part, other: Part) -> bool:
-    """Whether both ask one thing. ``was it web, or ledger?`` asks two, of two services."""
-    of_one = part.service == other.service or part.kind not in _OF_SERVICES
-    return part.kind is other.kind and part.deploy == other.deploy and of_one
+    """Whether both ask one thing. ``was it web, or ledger?`` asks two, of two services; what the
+    later one names for itself, a time, a place, an incident, makes it another one too.
+    """
+    if part.kind is not other.kind or part.deploy != other.deploy:
+        return False
+    if part.service != other.service and part.kind in _OF_SERVICES:
+        return False
+    return not any(
+        (named := getattr(part, name)) is not None and named != getattr(other, name)
+        for name in _TOLD_APART.get(part.kind, ())
+    )
+
+
+def _one_incident(part: Part, before: Sequence[Part]) -> Part:
+    """Only one incident's suspects are ranked in a run; another one is asked for by itself."""
+    if part.kind is PartKind.CAUSE and any(one.kind is part.kind for one in before):
+        why = f"I rank the suspects of one incident at a time; ask for {part.incident} by itself"
+        return part.model_copy(update={"unread": why})
+    return part
 
 
 # --- the whole question --------------------------------------------------------------------------
@@ -386,6 +369,8 @@ def _asks_for_last(part: Part) -> bool:
 
 def _shipped(part: Part, told: _Told) -> Sequence[DeployRef]:
     """The deploys that "who shipped it?" asks about, where no cause is asked for."""
+    if THE_BAD_ONE.search(part.text):
+        return (DeployRef(before_cause=0),)
     if told.whole.service is not None:
         return (DeployRef(service=told.whole.service),)
     if _PRONOUN.search(part.text) and (meant := told.it(part)):

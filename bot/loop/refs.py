@@ -15,6 +15,12 @@ from bot.loop.part_kinds import PartKind
 THE_CHANGE = guarded(
     "change|culprit|suspect", r"\b(?:the|that) (?:[\w.-]+ )?(?:change|culprit|suspect)\b"
 )
+THE_BAD_ONE = guarded(
+    "bad|broken|faulty|guilty|offending",
+    r"\b(?:the|that|this) (?:bad|broken|faulty|guilty|offending) (?:[\w.-]+ )?"
+    r"(?:version|deploy|release|build|change|one|commit)\b",
+)
+"""The first suspect, of whatever service: the one that is named beside it is where the trouble is."""
 _OF_NONE = frozenset(
     {
         *(PartKind.CAUSE, PartKind.LISTING, PartKind.SHIPPED, PartKind.BEFORE_ONSET),
@@ -41,6 +47,8 @@ _AS_WELL = re.compile(
 )
 _AT_END = re.compile(r"[a-z] #?(?P<number>\d{1,8})\W*$", re.IGNORECASE)
 """After a service's name alone any number is a deploy's: ``and ledger 12?``."""
+_SHORTEST_NUMBER = 3
+"""Digits of a deploy's number behind "roll back"."""
 _TOLD_BY_ITSELF = 4
 """Digits that make a number a deploy's where no service is named: ``and 4473?``."""
 _LAST = guarded(
@@ -60,6 +68,16 @@ _UNDONE = guarded(
     r"\b(?:was|is|has) (?:the )?(?:[\w-]+ )?#?v?\d[\w.-]* (?:been )?(?:rolled|reverted|undone)\b",
 )
 """``has deploy 4471 been rolled back?`` names what is mended, and not what mends."""
+_GOING_OUT = re.compile(
+    r"\b(?:forward|out|roll|ship|push|release|deploy|promote|is|to)\s+#?"
+    r"(v\d[\w+-]*(?:\.[\w+-]+)*|\d+(?:\.\d+)+[\w+-]*|\d{3,8})(?![\w:%-])",
+    re.IGNORECASE,
+)
+"""What stands there is to go out: ``is it safe to roll forward to 4473?``."""
+_OR_NUMBER = guarded(
+    "or|and|,", r"\d(?:\s*,|\s+(?:or|and))\s+(?:deploy |release )?#?(\d{4,8})(?![\w:.%-])"
+)
+"""``was it web 4470 or 4471?``: a service's name belongs to the first of them."""
 _ROLLED = guarded("roll|revert|undo", r"\b(?:roll\w*[ -]?back|revert|undo)\s+(?:the\s+)?([\w-]+)")
 """What stands there may be a service: ``is it safe to roll back web?``."""
 _STANDS_BEFORE = re.compile(
@@ -96,6 +114,8 @@ def refs_of(kind: PartKind, clause: Clause) -> list[DeployRef | None]:
     if kind in _OF_ONE:
         return list(refs[:1]) or [None]
     if not refs and kind is PartKind.ROLLBACK and (rolled := _ROLLED.search(clause.text)):
+        if rolled[1].isdigit() and len(rolled[1]) >= _SHORTEST_NUMBER:
+            return [DeployRef(asked=rolled[1])]
         service = clause.words.get(rolled[1].lower())
         rolled_back = clause.subjects if service in clause.subjects else (service,)
         return [DeployRef(service=one) if one else None for one in rolled_back]
@@ -127,12 +147,18 @@ def _by_name(kind: PartKind, clause: Clause) -> list[DeployRef]:
             known = {ref.asked for ref in refs}
             bare = (found[1] for found in VERSION.finditer(text))
             refs += [DeployRef(asked=v, service=service) for v in bare if v not in known]
+        case PartKind.FORWARD if not refs:
+            refs += [DeployRef(asked=v[1], service=service) for v in _GOING_OUT.finditer(text)][:1]
         case PartKind.LIVE if not refs:
             refs += [DeployRef(asked=one[1], service=service) for one in _ANY_NAME.finditer(text)]
         case PartKind.CHANGES | PartKind.COMMIT if not refs and (number := IN_NUMBER.search(text)):
             refs = [DeployRef(asked=number[1], service=_beside(number[1], clause))]
-        case PartKind.WAS_IT if not refs:
-            refs += [DeployRef(asked=found[1], service=service) for found in BARE.finditer(text)]
+        case PartKind.WAS_IT:
+            if not refs:
+                refs += [DeployRef(asked=one[1], service=service) for one in BARE.finditer(text)]
+            named = {ref.asked for ref in refs}
+            others = [one[1] for one in _OR_NUMBER.finditer(text)] if refs else []
+            refs += [DeployRef(asked=one) for one in others if one not in named]
         case _:
             pass
     return refs
@@ -166,6 +192,8 @@ def _in_a_word(character: str) -> bool:
 def _counted(kind: PartKind, clause: Clause, service: str | None) -> DeployRef | None:
     """The last deploy of a service, the one before, or one counted from the first suspect."""
     text = clause.text
+    if kind is PartKind.WHO_WHEN and THE_BAD_ONE.search(text):
+        return DeployRef(before_cause=0)
     back = _BEFORE_LAST.search(text) is not None
     of_it = service is not None and (kind is not PartKind.CHANGES or _LAST.search(text))
     if not of_it and not (back and (service or kind is PartKind.CHANGES)):

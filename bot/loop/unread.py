@@ -49,6 +49,7 @@ _OF_STATUS = guarded(
     r"(fail\w*|succe\w*|pending|stuck|running|in progress)\b",
     also="deploy|release",
 )
+_COMPARE = guarded("compare", r"^\W*(?:please |pls )?compare\b")
 _BACK_TO = guarded(
     "back|revert",
     r"\b(?:roll\w*[ -]?back|revert\w*|go(?:ing)? back)(?: [\w.#-]+){0,3}? to"
@@ -88,17 +89,16 @@ def unread(kind: PartKind, clause: Clause, *, placed: bool, timed: bool) -> str:
     text = clause.text
     if kind is PartKind.WHO_WHEN and (found := _OTHER_DEED.search(text)):
         return f"who {found[1]} it is nothing that deploy records say"
+    if kind is PartKind.FORWARD:
+        return "I cannot judge whether it is safe to roll forward, only what undoing would do"
     if kind is PartKind.SHIPPED and clause.deploys:
         return (
             "of one deploy I can say what it changed, who shipped it, and whether it was the cause"
         )
     if kind is PartKind.ROLLBACK and _BACK_TO.search(text):
         return "I can judge undoing a deploy, not going back to one: name the deploy that should go"
-    if kind in _LISTS:
-        if found := _OF_STATUS.search(text):
-            return f"I cannot list deploys by how they ended ({found[1]})"
-        if found := _BY_DEPLOY.search(text):
-            return f"{found[0]!r}: name a time in place of the deploy, like 2026-11-28 22:00"
+    if kind in _LISTS and (why := _no_list(text)):
+        return why
     if kind in _ABOUT_NAMES and not (placed or clause.names_any):
         for pattern in (_OWNED,) if kind is PartKind.OWNER else (_OF, _SUBJECT, _IN, _DID):
             if found := pattern.search(text):
@@ -117,4 +117,15 @@ def unread(kind: PartKind, clause: Clause, *, placed: bool, timed: bool) -> str:
             return (
                 f"the time {found[0].strip()!r} was not understood: name it like 2026-11-28 22:00"
             )
+    return ""
+
+
+def _no_list(text: str) -> str:
+    """Why a list of deploys is not what answers it; empty when one does."""
+    if _COMPARE.search(text):
+        return "I compare two deploys that are named, not all of a list"
+    if found := _OF_STATUS.search(text):
+        return f"I cannot list deploys by how they ended ({found[1]})"
+    if found := _BY_DEPLOY.search(text):
+        return f"{found[0]!r}: name a time in place of the deploy, like 2026-11-28 22:00"
     return ""

@@ -173,8 +173,9 @@ def _lost_by_it(diff: tuple[Seen, DiffShown] | None, said: Said) -> Iterator[str
         return
     seen, shown = diff
     if shown.direction is Direction.FIRST:
-        said.claim(f"{versioned(shown.deploy)} is the first of its service on record", seen)
-        yield "it is the first of its service on record"
+        first = f"is the first of {shown.deploy.service} to {shown.deploy.environment} on record"
+        said.claim(f"{versioned(shown.deploy)} {first}", seen)
+        yield f"it {first}"
     for file in shown.files:
         if file.kind is FileKind.MIGRATION:
             said.claim(f"{versioned(shown.deploy)} changed a migration: {file.path}", seen)

@@ -87,7 +87,8 @@ def diff_claim(
     lead = f"Deploy {diff.deploy.label}" if diff.deploy.number is not None else name_of(diff.deploy)
     match diff.direction:
         case Direction.FIRST:
-            said.claim(f"{lead} is the first deploy of {diff.deploy.service} on record", seen)
+            where = f"{diff.deploy.service} to {diff.deploy.environment}"
+            said.claim(f"{lead} is the first deploy of {where} on record", seen)
         case Direction.SAME:
             said.claim(f"{lead} shipped the same commit as the deploy before it", seen)
         case Direction.ROLLBACK:

@@ -82,7 +82,7 @@ def say(part: Part, request: Request, said: Said) -> None:
             say_live(part, request, said)
         case PartKind.OWNER:
             say_owner(part, request, said)
-        case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING:
+        case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING | PartKind.FORWARD:
             pass
         case _:
             assert_never(part.kind)

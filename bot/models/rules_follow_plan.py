@@ -72,7 +72,7 @@ def follow(part: Part, request: Request) -> Iterator[Wanted]:
             yield from _owner(part, request)
         case PartKind.CAUSE | PartKind.CHANGES | PartKind.LISTING:
             pass
-        case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING:
+        case PartKind.INCIDENT | PartKind.INCIDENTS | PartKind.RUNNING | PartKind.FORWARD:
             pass
         case _:
             assert_never(part.kind)

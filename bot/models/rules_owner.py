@@ -29,6 +29,8 @@ def say_owner(part: Part, request: Request, said: Said) -> None:
             _of_service(service, *found, said)
     elif ranked is not None and sure(ranked[1]):
         _of_suspect(*ranked, said)
+    elif ranked is not None:
+        said.unknowns.append("who owns it: no deploy is suspected; name the service")
     if _NOW.search(part.text):
         said.unknowns.append(NO_SCHEDULE)
 

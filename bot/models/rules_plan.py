@@ -107,7 +107,7 @@ def search_for(part: Part, question: Question) -> Wanted | None:
             return None
         case PartKind.BEFORE_ONSET | PartKind.MOVED | PartKind.SETTING | PartKind.ROLLBACK:
             return None
-        case PartKind.LIVE | PartKind.OWNER:
+        case PartKind.LIVE | PartKind.OWNER | PartKind.FORWARD:
             return None
         case _:
             assert_never(part.kind)

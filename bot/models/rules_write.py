@@ -7,6 +7,7 @@ model, so every fact below comes from the observation that it cites.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from bot.loop.outcome import AnswerArguments
 from bot.loop.question import Part, PartKind
@@ -24,6 +25,7 @@ from bot.models.rules_diff import (
 )
 from bot.models.rules_follow import say
 from bot.models.rules_follow_plan import counted, seen_for
+from bot.models.rules_nothing import say_nothing
 from bot.models.rules_plan import diff_for, search_for
 from bot.models.rules_records import say_records, say_which
 from bot.models.rules_window import say_of_person, scope_of
@@ -53,11 +55,9 @@ from tools.records import (
     SuspectsRanked,
 )
 
-CAN_ANSWER = (
-    "Without a language model I can say which deploy most likely caused an incident, what changed in "
-    "a deploy, who deployed what and when, what was deployed in a window of time, which version was "
-    "deployed last or is live, who owns a service, and which incidents are open: asked in English"
-)
+NOT_READ = "I did not understand this part; ask it by itself, in other words"
+NO_JUDGE = "Whether it is safe to roll forward stays open"
+"""Said without a denial: no evidence could show one."""
 _TOLD_ALREADY = frozenset({"recent"})
 """Reasons that the sentence about the time says, or that say little."""
 ENOUGH = 3
@@ -65,9 +65,16 @@ ENOUGH = 3
 _TOLD_TOGETHER = frozenset(
     {
         *(PartKind.WHO_WHEN, PartKind.COMMIT, PartKind.RUNNING),
-        *(PartKind.LISTING, PartKind.SHIPPED, PartKind.ROLLBACK),
+        *(PartKind.LISTING, PartKind.SHIPPED, PartKind.ROLLBACK, PartKind.INCIDENT),
     }
 )
+_TOLD_BESIDE: Mapping[PartKind, frozenset[PartKind]] = {
+    PartKind.CAUSE: frozenset({PartKind.WHO_WHEN}),
+    PartKind.FORWARD: frozenset({PartKind.CHANGES}),
+    PartKind.WHO_WHEN: frozenset({PartKind.OWNER}),
+    PartKind.OWNER: frozenset({PartKind.WHO_WHEN}),
+}
+"""Parts of other kinds that open an answer together."""
 """Parts that ask the same of several deploys or services open with all of it."""
 LONGEST_HEADLINE = 300
 LISTED = 6
@@ -82,6 +89,9 @@ def write(request: Request) -> AnswerArguments:
     for part in parts:
         if part.unread:
             said.unknowns.append(f"{part.words}: {part.unread}"[:300])
+            if part.kind is PartKind.FORWARD:
+                headlines.append((part.kind, NO_JUDGE))
+                said.confidences.append(Confidence.LOW)
             continue
         opened = len(said.headlines)
         before, told = len(said.claims), len(said.unknowns)
@@ -106,12 +116,13 @@ def write(request: Request) -> AnswerArguments:
         silent = (len(said.claims), len(said.unknowns)) == (before, told)
         if silent and not _covered(part, request, said):
             said.unknowns.append(f"{part.words}{_why_not(request)}"[:300])
+    said.unknowns += [f"“{clause[:200]}”: {NOT_READ}" for clause in request.question.unread]
     if not request.question.parts:
-        said.unknowns.append(f"{CAN_ANSWER}. This question is none of these.")
+        said.unknowns.append(say_nothing(request.question))
     return AnswerArguments(
         headline=_headline(headlines)[:400],
         claims=tuple(said.claims[:12]),
-        unknowns=tuple(said.unknowns[:8]),
+        unknowns=tuple(dict.fromkeys(said.unknowns))[:8],
         confidence=_confidence(said),
     )
 
@@ -122,7 +133,9 @@ def _headline(told: list[tuple[PartKind, str]]) -> str:
         return "I found nothing that answers this."
     first, line = told[0]
     for kind, other in told[1:]:
-        if kind is first and kind in _TOLD_TOGETHER and len(line) + len(other) < LONGEST_HEADLINE:
+        together = kind is first and kind in _TOLD_TOGETHER
+        beside = kind in _TOLD_BESIDE.get(first, ())
+        if (together or beside) and other not in line and len(line) + len(other) < LONGEST_HEADLINE:
             line += f"; {other}"
     return line
 
@@ -245,8 +258,8 @@ def _changes(part: Part, request: Request, said: Said) -> None:
 
 def _size(diff: DiffShown) -> str:
     if diff.direction is Direction.FIRST:
-        return f"the first deploy of {diff.deploy.service} on record"
-    return f"{diff.files_total} files changed"
+        return f"the first deploy of {diff.deploy.service} to {diff.deploy.environment} on record"
+    return f"{diff.files_total} {'file' if diff.files_total == 1 else 'files'} changed"
 
 
 def _words_of(suspect: Suspect) -> frozenset[str]:

@@ -16,6 +16,7 @@ from bot.loop import (
     clauses,
     entities,
     grounds,
+    live_words,
     part_kinds,
     question,
     refs,
@@ -24,7 +25,10 @@ from bot.loop import (
 )
 from bot.loop.guard import Guarded, folded, guarded, holds, in_folded
 
-MODULES = (blame, claims, clauses, entities, grounds, part_kinds, question, refs, times, unread)
+MODULES = (
+    *(blame, claims, clauses, entities, grounds, live_words, part_kinds, question, refs, times),
+    unread,
+)
 WINDOWS = ("_NOON", "_MIDNIGHT", "_AM_PM", "_DAY_MONTH", "_WEEKDAY", "_ON_DAY", "_AGO", "_EDGE")
 
 

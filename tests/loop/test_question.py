@@ -79,7 +79,7 @@ def test_every_part_has_words_for_people() -> None:
         " Was it that one? Was it fixed? Was web deployed that week? How long before?"
         " Where was app.py before? Which setting turns it off? Is it safe to roll back?"
         " What incidents are open? Is it over? What is running? What commit is deploy 1?"
-        " Is deploy 1 live? Who owns web?"
+        " Is deploy 1 live? Is it safe to roll forward?"
         " Is deploy 4471 live? Who owns web?"
     )
     assert {p.kind for p in question.parts} == set(PartKind)

@@ -49,7 +49,27 @@ def part(kind: PartKind, text: str, **fields: Any) -> Part:
         ("What did 2.3.1 change?", [part(PartKind.CHANGES, "What did 2.3.1 change?", deploy=DeployRef(asked="2.3.1"))]),
         ("Who shipped v2.3.1 of payments?", [part(PartKind.WHO_WHEN, "Who shipped v2.3.1 of payments?", deploy=DeployRef(asked="v2.3.1", service="payments-api"), service="payments-api")]),
         ("Was it 4470?", [part(PartKind.WAS_IT, "Was it 4470?", deploy=DeployRef(asked="4470"))]),
-        ("Was it web 4470 or 4471?", [part(PartKind.WAS_IT, "Was it web 4470 or 4471?", deploy=DeployRef(asked="4470", service="web"), service="web")]),
+        ("Was it web 4470 or 4471?", [part(PartKind.WAS_IT, "Was it web 4470 or 4471?", deploy=DeployRef(asked="4470", service="web"), service="web"), part(PartKind.WAS_IT, "Was it web 4470 or 4471?", deploy=DeployRef(asked="4471"), service="web")]),
+        ("Did web deploy 4470 break it?", [part(PartKind.WAS_IT, "Did web deploy 4470 break it?", deploy=DeployRef(asked="4470", service="web"), service="web")]),
+        ("Did web deploy 4470 cause it?", [part(PartKind.WAS_IT, "Did web deploy 4470 cause it?", deploy=DeployRef(asked="4470", service="web"), service="web")]),
+        ("Was it web deploy 4470?", [part(PartKind.WAS_IT, "Was it web deploy 4470?", deploy=DeployRef(asked="4470", service="web"), service="web")]),
+        ("Could web deploy 4470 be it?", [part(PartKind.WAS_IT, "Could web deploy 4470 be it?", deploy=DeployRef(asked="4470", service="web"), service="web")]),
+        ("Is 4472 related?", [part(PartKind.WAS_IT, "Is 4472 related?", deploy=DeployRef(asked="4472"))]),
+        ("is 4472 involved?", [part(PartKind.WAS_IT, "is 4472 involved?", deploy=DeployRef(asked="4472"))]),
+        ("who is 4469 by?", [part(PartKind.WHO_WHEN, "who is 4469 by?", deploy=DeployRef(asked="4469"))]),
+        ("Is it safe to roll back 104?", [part(PartKind.ROLLBACK, "Is it safe to roll back 104?", deploy=DeployRef(asked="104"))]),
+        ("is INC-7 resolved? is INC-8 resolved?", [part(PartKind.INCIDENT, "is INC-7 resolved?", incident="INC-7"), part(PartKind.INCIDENT, "is INC-8 resolved?", incident="INC-8")]),
+        ("Was web deployed today? Was web deployed yesterday?", [part(PartKind.SHIPPED, "Was web deployed today?", service="web", since=at(29, 0)), part(PartKind.SHIPPED, "Was web deployed yesterday?", service="web", since=at(28, 0), until=at(29, 0))]),
+        ("was web deployed today? was web deployed at all?", [part(PartKind.SHIPPED, "was web deployed today?", service="web", since=at(29, 0))]),
+        ("was anything deployed by imani today?", [part(PartKind.LISTING, "was anything deployed by imani today?", person="imani", since=at(29, 0))]),
+        ("What caused INC-7? What caused INC-8?", [part(PartKind.CAUSE, "What caused INC-7?", incident="INC-7"), part(PartKind.CAUSE, "What caused INC-8?", incident="INC-8", unread="I rank the suspects of one incident at a time; ask for INC-8 by itself")]),
+        ("What is different between staging and production?", [part(PartKind.RUNNING, "What is different between staging and production?", environment="staging"), part(PartKind.RUNNING, "What is different between staging and production?", environment="production")]),
+        ("what changed between staging and production?", [part(PartKind.RUNNING, "what changed between staging and production?", environment="staging"), part(PartKind.RUNNING, "what changed between staging and production?", environment="production")]),
+        ("What is on staging right now, and is it the same as production?", [part(PartKind.RUNNING, "What is on staging right now", environment="staging"), part(PartKind.RUNNING, "is it the same as production?", environment="production")]),
+        ("Who owns web and who deployed the bad version?", [part(PartKind.OWNER, "Who owns web", service="web"), part(PartKind.WHO_WHEN, "who deployed the bad version?", deploy=DeployRef(before_cause=0))]),
+        ("who deployed the bad version of web?", [part(PartKind.WHO_WHEN, "who deployed the bad version of web?", deploy=DeployRef(before_cause=0), service="web")]),
+        ("Who deployed the version that broke web?", [part(PartKind.CAUSE, "Who deployed the version that broke web?", service="web"), part(PartKind.WHO_WHEN, "Who deployed the version that broke web?", service="web")]),
+        ("Which deploy broke web? Compare every deploy since 01:00", [part(PartKind.CAUSE, "Which deploy broke web?", service="web"), part(PartKind.LISTING, "Compare every deploy since 01:00", since=at(29, 1), unread="I compare two deploys that are named, not all of a list")]),
         ("Did payments 2.32.1 or 2.32.2 fix it?", [part(PartKind.FIX, "Did payments 2.32.1 or 2.32.2 fix it?", deploy=DeployRef(asked="2.32.1", service="payments-api"), service="payments-api"), part(PartKind.FIX, "Did payments 2.32.1 or 2.32.2 fix it?", deploy=DeployRef(asked="2.32.2", service="payments-api"), service="payments-api")]),
         ("Did 2.2.1 settle it?", [part(PartKind.FIX, "Did 2.2.1 settle it?", deploy=DeployRef(asked="2.2.1"))]),
         ("What changed in 4471 of payments?", [part(PartKind.CHANGES, "What changed in 4471 of payments?", deploy=DeployRef(asked="4471", service="payments-api"), service="payments-api")]),
@@ -111,6 +131,63 @@ def test_each_part_of_a_question_is_read_with_all_that_it_names(
 )
 def test_one_clause_may_ask_what_and_who_at_once(clause: str, kinds: list[PartKind]) -> None:
     assert kinds_of(clause) == kinds
+
+
+FORWARD = "I cannot judge whether it is safe to roll forward, only what undoing would do"
+
+
+@pytest.mark.parametrize(
+    ("text", "deploy"),
+    [
+        ("Is it safe to roll forward to 4473?", "4473"),
+        ("is it safe to deploy 104 to production?", "104"),
+        ("can we ship 4473 now?", "4473"),
+        ("is 4473 safe to release?", "4473"),
+        ("ok to push v2.3.1 now?", "v2.3.1"),
+        ("should we roll forward?", None),
+        ("roll forward", None),
+    ],
+)
+def test_whether_to_go_forward_is_not_read_as_whether_to_go_back(
+    text: str, deploy: str | None
+) -> None:
+    forward, *changes = asked(text).parts
+    assert (forward.kind, forward.unread) == (PartKind.FORWARD, FORWARD)
+    assert [(one.kind, one.deploy) for one in changes] == (
+        [(PartKind.CHANGES, forward.deploy)] if deploy else []
+    )
+    assert (forward.deploy and forward.deploy.asked) == deploy
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("should we roll forward or back?", [PartKind.ROLLBACK, PartKind.FORWARD]),
+        ("is it safe to roll back deploy 4471?", [PartKind.ROLLBACK]),
+        ("is it safe to revert deploy 4471?", [PartKind.ROLLBACK]),
+        ("can we roll back?", [PartKind.ROLLBACK]),
+        ("is it safe?", [PartKind.ROLLBACK]),
+        ("is it safe to restart web?", []),
+        ("did rolling forward fix it?", [PartKind.FIX]),
+    ],
+)
+def test_going_back_is_still_read_beside_going_forward(text: str, kinds: list[PartKind]) -> None:
+    assert kinds_of(text) == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Who deployed 4471? Where is its dashboard?", ("Where is its dashboard?",)),
+        ("Show me the pods of web. Who deployed 4471?", ("Show me the pods of web",)),
+        ("Hi! web is down. Who deployed 4471? Can someone help?", ()),
+        ("Who deployed 4471? thanks!", ()),
+        ("Which deploy broke web and where is the runbook?", ("where is the runbook?",)),
+        ("Where is its dashboard?", ()),
+    ],
+)
+def test_what_is_asked_beside_and_not_read_is_kept(text: str, left: tuple[str, ...]) -> None:
+    assert asked(text).unread == left
 
 
 def test_an_unknown_name_is_told_only_where_deploys_are_asked_for() -> None:

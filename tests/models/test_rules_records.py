@@ -132,7 +132,7 @@ async def test_the_first_deploy_of_a_service_has_nothing_to_go_back_to(shop: Sho
     answer = await ask(shop, "is it safe to roll back deploy 1?")
     assert (
         answer.headline
-        == "Unsafe to roll back web deploy 1 (v1); it is the first of its service on record"
+        == "Unsafe to roll back web deploy 1 (v1); it is the first of web to production on record"
     )
 
 
