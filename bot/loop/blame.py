@@ -17,7 +17,7 @@ from bot.loop.guard import guarded
 from bot.loop.senses import NAMELESS, TOKEN, Known, Sense, has_verb, is_aside, is_hit, sense_of
 
 MOST = 8
-"""Words of a cause in one text."""
+"""Words of a cause in one text that is read: of one with more, ask ``too_many`` first."""
 CAUSAL = guarded(
     r"caus|culprit|brok|responsible|blame|due|trigger|led|introduced|took|brought|taken|knocked"
     r"|behind|explain|stem|originat|result|why|reason|fault|guilty|thanks|trace|ribut"
@@ -131,7 +131,7 @@ class Blames:
 
     def __iter__(self) -> Iterator[Blame]:
         named = False
-        for found in islice(CAUSAL.finditer(self._text), MOST):
+        for found in CAUSAL.finditer(self._text):
             for blame in self._of(found, self._at(found.start()), reason=named):
                 named = True
                 yield blame
@@ -185,9 +185,7 @@ class Blames:
             or sense_of(subject[: found.start()], self._known, loose=True) not in NAMELESS
         ):
             return False
-        known = replace(
-            self._known, names=self._known.names | self._known.others, others=frozenset()
-        )
+        known = replace(self._known, names=self._known.names | self._known.others)
         of = sense_of(subject[found.end() :], known, loose=True)
         return of is not Sense.OTHER or found[0].lower() != "no"
 

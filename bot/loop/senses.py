@@ -206,7 +206,7 @@ def _kind(token: str, before: str, known: Known) -> _Kind:
         return _Kind.NAME
     if token in known.affected:
         return _Kind.EFFECT
-    if token in known.others or token[0] == "#":
+    if token in known.others:
         return _Kind.UNKNOWN
     if token in known.settings:
         return _Kind.SETTING

@@ -198,6 +198,41 @@ def with_denials() -> ToolResult:
         "web crashed",
         "The retry change caused it",
         "Deploy 4471 is the first suspect, because checkout depends on payments-api",
+        "The trigger was not web 4470 but payments-api 4471",
+        "Blame not web 4470",
+        "maya says nothing in web 4470 caused it",
+        "No change in web 4470 caused it",
+        "No failure in web 4470 caused it",
+        "No errors were caused by web 4470",
+        "Unlike web 4470, payments-api 4471 caused it",
+        "checkout broke after the errors of payments-api 4471 began",
+        "checkout broke after maya",
+        "checkout broke at 02:06 UTC; it recovered after a rollback",
+        "A retry budget of 1s can trigger timeouts when kafka is slow",
+        "The deploy that was the cause is payments-api 4471",
+        "The change that could cause it is payments-api 4471",
+        "payments-api 4471 most likely caused it, because checkout failed 22 min after payments-api 4471 finished",
+        "payments-api 4471 broke checkout while kafka was fine",
+        "kafka was slow, and payments-api 4471 caused it",
+        "It most likely caused the incident; kafka is fine",
+        "Deploy 4471 finished 01:44 UTC; the outage was caused by that very same deploy; kafka is fine",
+        "It was caused by the deploy of today, kafka just timed out",
+        "The cause is payments-api 4471: kafka clients lost their retries",
+        "The cause is payments-api 4471; kafka: it timed out",
+        "The checkout errors show that payments-api 4471 caused it",
+        "I think that the checkout errors show that payments-api 4471 caused it",
+        "maya says of the errors that payments-api 4471 caused it",
+        "For INC-7 payments-api 4471 and its retry budget are to blame",
+        "payments-api 4471 went out at 01:44 UTC; the lower value caused it",
+        "payments-api 4471 caused it, kafka is fine, payments-api 4471 caused it",
+        "The retry changes caused it",
+        'Of "Checkout errors" payments-api 4471 is the cause',
+        "`payments` 4471 caused it",
+        "kafka is fine; the retry change caused it",
+        "kafka is fine; commit 1177aaa caused it",
+        "kafka is fine; commit 1177aaaa caused it",
+        "A rollback will trigger alerts",
+        "A rollback will trigger alerts while it is running",
     ],
 )
 def test_the_first_suspect_may_be_blamed_in_any_usual_form(text: str) -> None:
@@ -363,6 +398,22 @@ def test_the_first_suspect_may_be_blamed_in_any_usual_form(text: str) -> None:
         "kafka crashed checkout",
         "checkout was crashed by kafka",
         "Confidence is high; checkout failed because kafka was down",
+        "web 4470 was the trigger of the incident",
+        "web 4470, the cause of the outage",
+        "I would blame web 4470",
+        "It was caused by this (kafka)",
+        "It was caused by, most likely, kafka",
+        "checkout failed; it was caused by payments-api 4471 and kafka",
+        "The one that most likely caused it is web 4470",
+        "kafka shows that payments-api 4471 caused it",
+        "A bug caused it",
+        "kafka and payments-api 4471, it caused the incident",
+        "kafka and that bug and payments-api 4471 caused it",
+        "kafka, web 4470, and payments-api 4471 caused it",
+        "The retry outage caused it",
+        "Rollout 12 caused it",
+        "4470 caused it",
+        "payments-api 4471 went out; the outage was due to it, since kafka was down",
     ],
 )
 def test_what_the_ranking_does_not_say_is_blamed_in_no_form(text: str) -> None:
@@ -390,6 +441,9 @@ def test_what_the_ranking_does_not_say_is_blamed_in_no_form(text: str) -> None:
         "The ranking found no cause",
         "It was not caused by any deploy",
         "I found nothing that explains the outage",
+        "It was caused by no deploy",
+        "maya says that no deploy caused it",
+        "No errors were caused by a deploy",
         "checkout broke at 02:06 UTC",
     ],
 )
@@ -408,6 +462,8 @@ def test_that_nothing_explains_it_may_be_said_where_the_tool_says_so(text: str) 
         "No disk space caused it",
         "No orders went through because kafka was down",
         "kafka not responding caused it",
+        "Checkout failed because payments-api 4471 cut its retry budget",
+        "Blame deploy 4471",
     ],
 )
 def test_where_nothing_explains_it_no_cause_is_named_beside_a_denial(text: str) -> None:
@@ -456,12 +512,13 @@ def test_a_setting_is_blamed_by_its_last_word_and_by_no_word_before_it() -> None
     shown = diff()
     assert isinstance(shown.value, DiffShown)
     setting = Highlight(
-        path="config/kafka.yaml", key="kafka.timeout", before="9s", after="2s", text="timeout"
+        path="config/kafka.yaml", key="kafka.pool.timeout", before="9s", after="2s", text="timeout"
     )
     value = shown.value.model_copy(update={"highlights": (setting,)})
     kafka = shown.model_copy(update={"value": value})
     assert wrong("The lower kafka timeout caused it", ranking(), kafka) == []
     assert wrong("The kafka timeouts caused it", ranking(), kafka) == []
+    assert wrong("The timeout caused it", ranking(), kafka) == []
     assert wrong("kafka caused it", ranking(), kafka) != []
     assert wrong("Payments-api 4471 lowered a value, kafka caused it", ranking(), kafka) != []
 

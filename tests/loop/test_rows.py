@@ -101,6 +101,10 @@ def test_words_that_overlap_themselves_are_found_behind_their_first_trace() -> N
     assert holds([again], Fact(FactKind.CODE, "a.a", "a.a"), quotations=False)
 
 
+def test_words_that_begin_everywhere_and_end_nowhere_are_given_up() -> None:
+    assert not holds([Row(words=["a" * 3_000])], Fact(FactKind.CODE, "a", "`a`"), quotations=False)
+
+
 def test_other_peoples_words_count_for_quotations_and_where_they_are_admitted() -> None:
     row = Row(quotes=["no route to host"], quoted={(FactKind.NUMBER, "77")})
     quote = Fact(FactKind.QUOTE, "no route", "“no route”")
@@ -115,6 +119,11 @@ def test_a_deploys_number_is_a_number_as_well() -> None:
     assert backed("web 4470 went out", ranking())
     assert backed("4470 is second", ranking())
     assert not backed("Deploy 6 went out", ranking()), "six were considered"
+
+
+def test_a_person_of_a_log_is_known_with_the_at_sign() -> None:
+    log = found("the log\n" + "filler\n" * 60 + "a job was started by maya")
+    assert backed("It was started by @maya", log)
 
 
 def test_a_person_is_known_with_and_without_the_at_sign() -> None:
@@ -272,6 +281,31 @@ def test_of_long_lines_an_answer_reads_two_hundred_thousand_characters(
     assert backed("payments had 1 of 2 tries", found("\n".join(["the log", *long]))) is read
 
 
+def test_that_something_was_not_looked_at_is_known_until_the_next_chunk() -> None:
+    reading = Reading()
+    assert all(reading.may_look() for _ in range(LINES_A_CHUNK))
+    assert not reading.spent
+    assert not reading.may_look()
+    assert reading.spent
+    assert reading.may_look_through(1)
+    assert reading.may_read("x")
+    assert reading.spent
+    reading.begin_chunk()
+    assert not reading.spent
+
+
+def test_rows_and_characters_may_be_looked_at_to_the_last() -> None:
+    reading = Reading()
+    assert reading.may_look_through(ROWS_AN_ANSWER)
+    assert reading.may_read("x" * READ_AN_ANSWER)
+    assert not reading.spent
+    assert not reading.may_look_through(1)
+    assert reading.spent
+    reading.begin_chunk()
+    assert not reading.may_read("x")
+    assert reading.spent
+
+
 def test_a_chunk_and_an_answer_look_at_so_many_lines_and_no_more() -> None:
     reading = Reading()
     looked: list[int] = []
@@ -340,6 +374,10 @@ def test_lines_are_looked_up_by_the_rarest_word_of_the_claim() -> None:
         many = f"{name} had 1 error\n" * 250
         text = "the log\n" + "filler\n" * 40 + many + f"{name} had 31337 errors"
         assert backed(f"{name} had 31337 errors", found(text))
+    text = (
+        "the log\n" + "filler\n" * 40 + "payments logged `alpha`\n" * 250 + "payments logged `zeta`"
+    )
+    assert backed("payments logged `zeta`", found(text))
 
 
 LINES = "ledger deploy 88 finished 03:10\nweb deploy 89 said no\nway at 03:20"
@@ -367,6 +405,11 @@ def test_facts_of_a_file_or_a_commit_stand_with_its_head_or_on_one_line() -> Non
     assert not backed("Line 12 has a timeout of 5 s", file)
     assert not backed("config/app.py sets a timeout of 5 s", file)
     assert not backed("The 7 retries of web caused it", file)
+    long = text + "  13  filler\n" * 250 + "  263  waiters = 31337\n"
+    last = found("src/app.py of web", TextRead(text=long)).model_copy(update={"text": long})
+    assert backed("src/app.py of web has 31337 waiters", last)
+    line = found("a file", TextRead(text="7 retries")).model_copy(update={"text": "7 retries"})
+    assert backed("It has 7 retries", line)
 
 
 def test_what_the_words_of_others_say_of_a_cause_is_not_said_by_a_tool() -> None:
@@ -392,6 +435,10 @@ def test_words_of_others_stay_theirs_on_a_page_and_in_the_text_of_a_diff() -> No
     changed = changed.model_copy(update={"text": f"{changed.text}\ncccccccc maya: {line}"})
     assert not backed(causal, ranking(), file, page, again)
     assert not backed(causal, ranking(), changed)
+    shown = page.model_copy(
+        update={"value": page_of.model_copy(update={"text": changed.text}), "text": changed.text}
+    )
+    assert not backed(causal, ranking(), changed, shown)
     assert backed(f"Its commit says “{line}”", ranking(), changed)
     assert backed(f"The log says “{line}”", ranking(), file, page)
 
