@@ -78,6 +78,7 @@ _FEW = 4
 _IS = re.compile(r"[^,;:\n]{0,120}?\b(?:is|was|were)\b")
 _SINCE = re.compile(r"\b(?:after|following|once|when|as soon as)\b", re.IGNORECASE)
 _SINCE_THEN = re.compile(
+    r"(?: (?:at |around |about )?\d\d?:\d\d(?::\d\d)?(?: ?(?:utc|gmt|z))?,?)?"
     r"\s*(?:(?:about |only |just |some |shortly |right |soon )?(?:\d+ ?\w+ )?)"
     r"(?:after|following|once|when|as soon as)\b",
     re.IGNORECASE,
@@ -111,10 +112,15 @@ class Clause:
     joined: bool
 
 
+def one_word(service: str) -> str:
+    """A service's name as it stands in a text that is ``plain``."""
+    return service.lower().replace(" ", "-")
+
+
 def plain(text: str, catalog: Mapping[str, str]) -> str:
     """The text as it is read here: services by their own names, idioms that deny nothing left out."""
     for start, end, name in reversed(service_places(text, catalog)):
-        text = f"{text[:start]}{name.replace(' ', '-')}{text[end:]}"
+        text = f"{text[:start]}{one_word(name)}{text[end:]}"
     return _NOT_BUT.sub(" ", _IDIOMS.sub(" ", text))
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bot.loop.blame import CAUSAL, Blames, Clause, plain
+from bot.loop.blame import CAUSAL, Blames, Clause, one_word, plain
 from bot.loop.facts import Fact, FactKind, FactReader
 from bot.loop.grounds import ANCHORS, NEGATIVE, Grounds, Sight
 from bot.loop.guard import folded, guarded
@@ -241,12 +241,17 @@ def _as_name(said: str, shown: frozenset[str]) -> str:
     return NAMED_CODE if " ".join(code.lower().split()) in shown else OTHER_CODE
 
 
+def _spoken(deploy: Deploy) -> set[str]:
+    """What a deploy goes by in a text that is ``plain``."""
+    return {*names_of(deploy), one_word(deploy.service)}
+
+
 def _known(
     text: str, cited: Sequence[Observation], deploys: Sequence[Deploy], grounds: Grounds
 ) -> Known:
     """What may be blamed: these deploys, and what the evidence shows of them."""
     values = [o.result.value for o in cited]
-    names = {name for deploy in deploys for name in (*names_of(deploy), deploy.service.lower())}
+    names = {name for deploy in deploys for name in _spoken(deploy)}
     pieces = {f for f in grounds.facts_in(text) if f.kind in {FactKind.CODE, FactKind.PATH}}
     sight = grounds.sight(cited, quotations=False)
     shown = {f.value.lower() for f in pieces if deploys and sight.together([f], names)}
@@ -258,13 +263,13 @@ def _known(
     ranked = [v for v in values if isinstance(v, SuspectsRanked)]
     listed = [i for v in values if isinstance(v, IncidentsFound) for i in v.incidents]
     incidents = [*(v.incident for v in ranked), *listed]
-    affected = {name.lower() for i in incidents for name in (i.id, *i.services)}
+    affected = {one_word(name) for i in incidents for name in (i.id, *i.services)}
     seen = [s.deploy for v in ranked for s in v.suspects]
     seen += [d for v in values if isinstance(v, DeploysFound) for d in v.deploys]
     seen += [d for v in values if isinstance(v, DiffShown) for d in (v.deploy, v.base) if d]
     rest = [deploy for deploy in seen if deploy.id not in ids]
-    others = {name for deploy in rest for name in (*names_of(deploy), deploy.service.lower())}
-    others |= {name.lower() for name in grounds.facts_in.catalog.values()}
+    others = {name for deploy in rest for name in _spoken(deploy)}
+    others |= set(map(one_word, grounds.facts_in.catalog.values()))
     return Known(
         names=frozenset(names | shown),
         others=frozenset(others - names),

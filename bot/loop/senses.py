@@ -72,8 +72,8 @@ _DOES = _words(
 )
 _OF = _words("of in to from by on at for with into within via through under since until as per")
 _BESIDE = _words(
-    "rather after before during near beside alongside between around behind despite following while"
-    " when than without against over next-to once"
+    "rather instead after before during near beside alongside between around behind despite"
+    " following while when than without against over next-to once"
 )
 TOKEN = re.compile(r"“code”|#\d+|[^\W_](?:[\w./@+:-]*\w)?|[&+/=]")
 _GOES_ON = _words("which who that not")
@@ -149,7 +149,7 @@ class Known:
     people: frozenset[str]
 
     def is_named(self, token: str) -> bool:
-        if token.removeprefix("v") in self.names or token in self.heads:
+        if not self.names.isdisjoint((token, token.removeprefix("v"))) or token in self.heads:
             return True
         return len(token) >= SHORTEST_SHA and any(
             n.startswith(token) for n in self.names if len(n) >= 40

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.loop.claims import claim_problems
@@ -47,6 +49,8 @@ def with_denials() -> ToolResult:
         "Deploy 4471 finished 01:44 UTC and most likely caused it",
         "Deploy 4471 went out at 01:44 UTC and broke checkout",
         "Root cause: payments-api 4471",
+        "It was caused by payments-api 4471 instead of web 4470",
+        "checkout broke at 02:06 UTC after payments-api deploy 4471",
         "Root cause (most likely): payments-api deploy 4471",
         "Root cause: the retry budget was cut from 5s to 1s in payments-api 4471",
         "The root cause of the checkout incident is payments-api 4471's lower retry budget",
@@ -243,6 +247,9 @@ def test_the_first_suspect_may_be_blamed_in_any_usual_form(text: str) -> None:
     "text",
     [
         "A kafka outage hit payments-api, which caused it",
+        "checkout broke at 02:06 UTC after a kafka outage",
+        "checkout broke around 02:06 following a kafka outage",
+        "kafka instead of payments-api 4471 caused it",
         "A DNS failure in payments-api 4471 caused it",
         "an outage of kafka near payments-api caused it",
         "payments-api's database caused it",
@@ -569,3 +576,17 @@ def test_a_cause_without_a_ranking_is_told_to_need_one_in_every_form() -> None:
         "The trigger was deploy 4471",
     ):
         assert "cites no ranking" in wrong(text, listed)[0]
+
+
+@pytest.mark.parametrize("name", ["vault", "vm-agent", "media uploads"])
+def test_a_service_is_blamed_by_its_name_whatever_it_is_called(name: str) -> None:
+    ranked = ranking()
+    assert isinstance(ranked.value, SuspectsRanked)
+    first = ranked.value.suspects[0].model_copy(update={"deploy": deploy(4471, name)})
+    value = ranked.value.model_copy(update={"suspects": (first, *ranked.value.suspects[1:])})
+    shown = ranked.model_copy(update={"value": value, "text": f"{ranked.text} {name}"})
+    seen = pad(shown)
+    question = seen.question.model_copy(update={"catalog": {name: name}})
+    grounds = Grounds(replace(seen, question=question))
+    for said in (f"{name} 4471 most likely caused it", f"it was caused by deploy 4471 of {name}"):
+        assert claim_problems(said, ["o1"], grounds) == []
