@@ -8,6 +8,7 @@ evidence.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -37,6 +38,10 @@ CAUSAL = guarded(
 """A word that names a cause: what it blames stands ``after`` it, before a ``verb``, on either side of
 a ``noun``; ``broke`` may break nothing, and ``order`` is "blame …".
 """
+_UNSEEN = re.compile(
+    r"[\u00ad\u200b-\u200f\u2060\ufeff]|[*~]+|(?<![^\W_])_+(?=\w)|(?<=[^\W_])_+(?![^\W_])"
+)
+_BLANKS = re.compile(r"[^\S\n]+")
 _BRACKETS = re.compile(r"\([^()]*\)")
 _NOT_BUT = re.compile(r"\bnot\b[^,;.\n]{1,80}?\bbut\b", re.IGNORECASE)
 _IDIOMS = re.compile(
@@ -110,6 +115,15 @@ class Clause:
     start: int
     end: int
     joined: bool
+
+
+def as_read(text: str) -> str:
+    """The text as an eye takes it: without what is not seen (marks of emphasis, letters of no width),
+    any blanks as one. Code stays as it is.
+    """
+    pieces = unicodedata.normalize("NFKC", text).split("`")
+    pieces[::2] = [_BLANKS.sub(" ", _UNSEEN.sub("", piece)) for piece in pieces[::2]]
+    return "`".join(pieces)
 
 
 def one_word(service: str) -> str:

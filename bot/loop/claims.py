@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from bot.loop.blame import CAUSAL, Blames, Clause, one_word, plain
+from bot.loop.blame import CAUSAL, Blames, Clause, as_read, one_word, plain
 from bot.loop.facts import Fact, FactKind, FactReader
 from bot.loop.grounds import ANCHORS, NEGATIVE, Grounds, Sight
 from bot.loop.guard import folded, guarded
@@ -147,11 +147,12 @@ def _denied(chunk: str, facts: Sequence[Fact], cited: Sequence[Observation], sig
         if isinstance(value, SuspectsRanked) and sight.together(facts, set()):
             if value.confidence is Confidence.NONE:
                 return True
-            first = {*names_of(value.suspects[0].deploy), value.suspects[0].deploy.service}
-            named = _named_deploys(facts)
             if CAUSAL.search(chunk):
-                return bool(named) and not named & first
-    return sight.denying(facts)
+                named = _named_deploys(facts).difference(value.incident.services)
+                deploys = [suspect.deploy for suspect in value.suspects[:1]]
+                first = {name for one in deploys for name in (*names_of(one), one.service)}
+                return bool(named) and named.isdisjoint(first)
+    return sight.denying(facts, chunk)
 
 
 def _named_deploys(facts: Sequence[Fact]) -> set[str]:
@@ -185,6 +186,7 @@ def _sought(fact: Fact, searched: str) -> bool:
 
 def causal_problems(text: str, cited: Sequence[Observation], grounds: Grounds) -> list[str]:
     """A cause needs a ranking, its confidence, and its first suspect."""
+    text = as_read(text)
     bare = _unsaid(text)
     if not CAUSAL.search(bare):
         return []

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import takewhile
 
-from bot.loop.facts import Fact, FactKind, FactReader
+from bot.loop.facts import Fact, FactKind, FactReader, folded
 from bot.loop.guard import guarded
 from bot.loop.rows import Pair, Reading, Row, Rows, holds
 from bot.loop.scratchpad import Observation, Scratchpad
@@ -18,8 +18,9 @@ from tools.base import Status
 from tools.records import PageRead
 
 NEGATIVE = guarded(
-    "no|ne|without|cannot|isnt|dont|didnt|n't|n’t",
-    r"\b(?:no|not|none|never|neither|nor|nothing|without|cannot|isnt|dont|didnt)\b|n['’]t\b",
+    "no|ne|without|cannot|isnt|dont|didnt|n't|n’t|unlikely|less likely",
+    r"\b(?:no|not|none|never|neither|nor|nothing|without|cannot|isnt|dont|didnt|unlikely|less likely)\b"
+    r"|n['’]t\b",
 )
 ANCHORS = frozenset({FactKind.DEPLOY, FactKind.NUMBER, FactKind.VERSION, FactKind.SHA})
 
@@ -128,11 +129,14 @@ class Sight:
     def _hold(self, rows: Sequence[Row], facts: Sequence[Fact]) -> bool:
         return all(holds(rows, fact, quotations=self._quotations) for fact in facts)
 
-    def denying(self, facts: Sequence[Fact]) -> bool:
-        """Whether a tool's own sentence holds these facts and says no."""
-        return self._reading.may_look_through(len(self._denials)) and any(
-            all(holds([row], f, quotations=False) for f in facts) for row in self._denials
-        )
+    def denying(self, facts: Sequence[Fact], said: str) -> bool:
+        """Whether a tool's own sentence holds these facts, or the very words, and says no."""
+        if not self._reading.may_look_through(len(self._denials)):
+            return False
+        if not facts:
+            plain = folded(said).strip(" .,;:")
+            return any(plain in word for row in self._denials for word in row.words)
+        return any(all(holds([row], f, quotations=False) for f in facts) for row in self._denials)
 
     @cached_property
     def _denials(self) -> list[Row]:

@@ -182,7 +182,8 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
             r"|\b(?:can|may|should|could) (?:we|i) (?:safely |just )?(?:roll|revert|undo)\b"
             r"|\bwhat\b.{0,20}\broll[ -]?back\b(?! (?:deploy|release))"
             r"|\bis (?:it|that|this) safe\b(?! (?:to|for|if|when)\b)"
-            r"|\bwhat\b.*\broll(?:ing)?(?: it| that)?[ -]?back\b.*\b(?:take|lose|undo|remove|cost)\w*"
+            r"|\bwhat\b.{0,300}\broll(?:ing)?(?: it| that)?[ -]?back\b.{0,300}"
+            r"\b(?:take|lose|undo|remove|cost)\w*"
             r"|\bwhat (?:would|do|will) we lose\b"
             r"|\bhow (?:do|can|should) (?:i|we) (?:roll|revert|undo)\b"
             r"|^\W*(?:please |pls |just )?(?:roll[ -]?back|revert|undo)(?: (?:it|that|this|the|to"
@@ -193,8 +194,8 @@ _SPECIAL: tuple[tuple[PartKind, Guarded], ...] = (
         PartKind.BEFORE_ONSET,
         in_folded(
             "before",
-            r"\b(?:last|latest|newest|nearest|closest)\s+(?:deploy\w*|release|change)\b.*\bbefore\b"
-            r".*\b(?:it|they|began|start\w*|onset|incident|outage|broke|fail\w*)\b"
+            r"\b(?:last|latest|newest|nearest|closest)\s+(?:deploy\w*|release|change)\b.{0,300}\bbefore\b"
+            r".{0,300}\b(?:it|they|began|start\w*|onset|incident|outage|broke|fail\w*)\b"
             r"|\bhow long before\b",
             also="last|latest|newest|nearest|closest|how long",
         ),
@@ -284,9 +285,10 @@ _CAUSE = (
     ),
     in_folded(
         "is it|did |roll|revert",
-        r"\bwhich\b.*\b(?:deploy\w*|service|change|release|one)\b[^?]*"
+        r"\bwhich\b.{0,300}\b(?:deploy\w*|service|change|release|one)\b[^?]{0,300}"
         r"\b(?:is it|did (?:it|this|that)|roll(?:ed)? back|revert)\b"
-        r"|\b(?:which|what)\b.*\b(?:change|deploy\w*|release|one)\b.*\bdid (?:it|this|that)\b",
+        r"|\b(?:which|what)\b.{0,300}\b(?:change|deploy\w*|release|one)\b.{0,300}"
+        r"\bdid (?:it|this|that)\b",
         also="which|what",
     ),
     in_folded(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.loop.blame import as_read
 from bot.loop.claims import claim_problems
 from bot.loop.grounds import Grounds
 from support.pads import pad
@@ -248,6 +249,20 @@ def test_the_first_suspect_may_be_blamed_in_any_usual_form(text: str) -> None:
     [
         "A kafka outage hit payments-api, which caused it",
         "checkout broke at 02:06 UTC after a kafka outage",
+        "checkout failed due\N{NO-BREAK SPACE}to kafka",
+        "checkout failed due  to kafka",
+        "kafka led\tto it",
+        "kafka _caused_ it",
+        "kafka **caused** it",
+        "kafka ca*used* it",
+        "kafka cau\N{ZERO WIDTH SPACE}sed it",
+        "kafka cau\N{SOFT HYPHEN}sed it",
+        "kafka \N{FULLWIDTH LATIN SMALL LETTER C}aused it",
+        "The runner-up most likely caused it",
+        "The second suspect caused it",
+        "The previous deploy caused it",
+        "The other deploy caused it",
+        "An older deploy caused it",
         "checkout broke around 02:06 following a kafka outage",
         "kafka instead of payments-api 4471 caused it",
         "A DNS failure in payments-api 4471 caused it",
@@ -590,3 +605,42 @@ def test_a_service_is_blamed_by_its_name_whatever_it_is_called(name: str) -> Non
     grounds = Grounds(replace(seen, question=question))
     for said in (f"{name} 4471 most likely caused it", f"it was caused by deploy 4471 of {name}"):
         assert claim_problems(said, ["o1"], grounds) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No deploy caused the checkout incident",
+        "The checkout outage was not caused by a deploy",
+        "No deploy broke checkout",
+        "None of the deploys caused the checkout errors",
+        "payments-api 4471 is unlikely to be the cause",
+        "payments-api 4471 is a less likely cause",
+    ],
+)
+def test_the_suspect_of_a_ranking_is_not_denied_by_naming_what_it_broke(text: str) -> None:
+    assert wrong(text, ranking(), diff())
+    assert wrong(text, with_denials(), diff())
+
+
+@pytest.mark.parametrize(
+    "text", ["web 4470 is unlikely to be the cause", "the checkout incident was not caused by web"]
+)
+def test_another_suspect_may_be_denied(text: str) -> None:
+    assert wrong(text, ranking(), diff()) == []
+
+
+@pytest.mark.parametrize("text", ["No customers were affected", "There was no rollback"])
+def test_a_denial_that_names_nothing_is_not_shown_by_another_denial(text: str) -> None:
+    assert wrong(text, with_denials())
+
+
+def test_a_ranking_of_nobody_denies_nobody() -> None:
+    result = ranking()
+    assert isinstance(result.value, SuspectsRanked)
+    nobody = result.value.model_copy(update={"suspects": ()})
+    assert wrong("payments-api 4471 did not cause it", result.model_copy(update={"value": nobody}))
+
+
+def test_code_stays_as_it_is_where_marks_are_not_seen() -> None:
+    assert as_read("**the** `with_retries(*a,  **k)` _call_") == "the `with_retries(*a,  **k)` call"
