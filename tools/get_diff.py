@@ -50,7 +50,7 @@ class History(Protocol):
     async def base_of(self, deploy: Deploy) -> Deploy | None: ...
     async def nearest(self, asked: str) -> tuple[str, ...]: ...
 
-    async def notes(self) -> tuple[str, ...]: ...
+    async def losses(self) -> tuple[str, ...]: ...
     async def services(self) -> tuple[str, ...]: ...
 
 
@@ -140,7 +140,7 @@ class GetDiff(Tool[GetDiffArguments]):
             deploys=found[:50],
             total=len(found),
             nearest=nearest,
-            not_searched=() if found else await self._history.notes(),
+            not_searched=() if found else await self._history.losses(),
         )
         shown = one_line(arguments.deploy.encode("utf-8", "replace"), 80)
         text = ambiguous_text(shown, found) if found else missing_text(shown, arguments, nearest)

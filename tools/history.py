@@ -117,8 +117,15 @@ class DeployHistory:
         """Every deploy and other change, oldest first. Raises ``SourceError`` if none is readable."""
         return (await self.timeline()).deploys
 
+    async def losses(self) -> tuple[str, ...]:
+        """What could not be read, one sentence each: all that a question about a name can miss."""
+        await self.timeline()
+        return self._losses
+
     async def notes(self, service: str | None = None) -> tuple[str, ...]:
-        """What could not be read, and what (of the service) has no time to be found by."""
+        """What a question about a time can miss: what could not be read, and what (of the service)
+        has no time to be found by.
+        """
         index = await self.timeline()
         undated = (one for one in index.undated if service in {None, one.service})
         return (*self._losses, *_counted(undated))

@@ -116,7 +116,7 @@ class SearchDeploy(Tool[SearchDeployArguments]):
             deploys=tuple(matches[: arguments.limit]),
             total=len(matches),
             nearest=() if matches else await self._history.nearest(asked),
-            not_searched=await self._history.notes(),
+            not_searched=await self._history.losses(),
         )
         if value.deploys:
             return deploys_result(value, now)

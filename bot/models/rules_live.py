@@ -37,11 +37,13 @@ def say_live(part: Part, request: Request, said: Said) -> None:
     if found is None:
         return
     where = part.environment or "production"
-    listed = {one.id for one in found[1].deploys}
-    there = [one for one in named if one.id in listed or one.environment == where]
+    listed = {(one.id, one.environment) for one in found[1].deploys}
+    there = [
+        one for one in named if (one.id, one.environment) in listed or one.environment == where
+    ]
     last = next((one for one in found[1].deploys if one.status in ENDED), None)
-    one = (there or named)[0]
-    said.headlines.append(_verdict(one, last, there, where))
+    one = next((each for each in there if each.status in ENDED), (there or named)[0])
+    said.headlines.append(_verdict(one, last, there, found[1].deploys, where))
     both = (lookup[0], found[0]) if one == last else (lookup[0],)
     said.claim(f"{full_name(one)} {shipped(one)}", *both)
     if not there:
@@ -51,21 +53,30 @@ def say_live(part: Part, request: Request, said: Said) -> None:
     said.unknowns.append(NOT_THE_MACHINES)
 
 
-def _verdict(one: Deploy, last: Deploy | None, there: Sequence[Deploy], where: str) -> str:
+def _verdict(
+    one: Deploy,
+    last: Deploy | None,
+    there: Sequence[Deploy],
+    all_there: Sequence[Deploy],
+    where: str,
+) -> str:
     """The answer in a sentence: what was asked for is the last one there, or what is instead."""
     if last is not None and (last in there or _same_version(one, last)):
-        return (
-            f"Yes: {versioned(last)} is the last successful deploy to {where}, "
-            f"since {when(last.at, None)}"
-        )
+        return f"Yes: {versioned(last)} is the last successful deploy to {where}{_since(last)}"
     if last is None and not there:
-        return f"No: no deploy of {one.service} to {where} is on record"
+        if not all_there:
+            return f"No: no deploy of {one.service} to {where} is on record"
+        return f"{versioned(one)} was a deploy to {one.environment}"
     if one.status not in ENDED or last is None:
         return f"{full_name(one)} {shipped(one)}"
     instead = f"The last successful deploy to {where} is {versioned(last)}"
     if not there:
         return f"{instead}; {versioned(one)} was a deploy to {one.environment}"
-    return f"{instead}, since {when(last.at, None)}; {versioned(one)} went out before it"
+    return f"{instead}{_since(last)}; {versioned(one)} went out before it"
+
+
+def _since(last: Deploy) -> str:
+    return f", since {when(last.at, None)}" if last.at else ""
 
 
 def _same_version(one: Deploy, other: Deploy) -> bool:

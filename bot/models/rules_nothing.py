@@ -16,10 +16,13 @@ CAN_ANSWER = (
 )
 _LONGEST_NAME = 60
 """Characters of a service's name in the example."""
+_MORE = r"(?:you|so much|a lot|all|bot|again|very much|everyone)"
+# What "for" thanks has at most two words, of which the second begins nothing else: each text is read
+# in one way alone, so no long one takes long.
 _THANKS = re.compile(
     r"^\W*(?:(?:ok|okay|great|perfect|cool|many)\W+)*"
     r"(?:thanks?|thank you|thx|ty|cheers|nice|great|perfect)\b"
-    r"(?:\W+(?:you|so much|a lot|all|bot|again|very much|everyone|for \w+(?: \w+)?))*\W*$",
+    rf"(?:\W+(?:{_MORE}|for \w+(?: (?!(?:{_MORE}|for)\b)\w+)?))*\W*$",
     re.IGNORECASE,
 )
 _HELP = re.compile(

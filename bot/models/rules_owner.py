@@ -11,8 +11,8 @@ import re
 from bot.loop.question import Part
 from bot.loop.wire import Request, Seen
 from bot.models.rules_calls import ranking
-from bot.models.rules_follow_plan import last_call, owned, seen_for, sure
-from bot.models.rules_words import Said, full_name, shipped, versioned
+from bot.models.rules_follow_plan import last_call, named_call, owned, seen_for, sure
+from bot.models.rules_words import Said, absent_or_many, full_name, shipped, versioned
 from tools.records import DeploysFound, SuspectsRanked
 
 _NOW = re.compile(r"\bon[ -]?call\b|\b(?:page|wake|call|ping|escalate)\b", re.IGNORECASE)
@@ -24,7 +24,10 @@ NO_SCHEDULE = (
 def say_owner(part: Part, request: Request, said: Said) -> None:
     service = owned(part, request)
     ranked = ranking(request)
-    if service is not None:
+    if service is None and part.deploy is not None and part.deploy.asked is not None:
+        if lookup := seen_for(named_call(part.deploy.asked, part.deploy.service), request):
+            absent_or_many(part.deploy.asked, *lookup, said)
+    elif service is not None:
         if found := seen_for(last_call(service, None), request):
             _of_service(service, *found, said)
     elif ranked is not None and sure(ranked[1]):

@@ -117,7 +117,7 @@ def _lookup(part: Part) -> Wanted | None:
     """Find the deploy that a part is about, when a diff alone would not."""
     ref = part.deploy
     if ref is None and part.kind is PartKind.WHO_WHEN and _LAST.search(part.text):
-        return last_call(part.service, part.until)
+        return last_call(part.service, part.until, environment=part.environment)
     if ref is None or counted(part):
         return None
     if ref.asked is not None:

@@ -68,6 +68,7 @@ _TOLD_TOGETHER = frozenset(
         *(PartKind.LISTING, PartKind.SHIPPED, PartKind.ROLLBACK, PartKind.INCIDENT),
     }
 )
+"""Parts that ask the same of several deploys or services open with all of it."""
 _TOLD_BESIDE: Mapping[PartKind, frozenset[PartKind]] = {
     PartKind.CAUSE: frozenset({PartKind.WHO_WHEN}),
     PartKind.FORWARD: frozenset({PartKind.CHANGES}),
@@ -75,7 +76,6 @@ _TOLD_BESIDE: Mapping[PartKind, frozenset[PartKind]] = {
     PartKind.OWNER: frozenset({PartKind.WHO_WHEN}),
 }
 """Parts of other kinds that open an answer together."""
-"""Parts that ask the same of several deploys or services open with all of it."""
 LONGEST_HEADLINE = 300
 LISTED = 6
 """Deploys of a listing that are named one by one."""

@@ -304,4 +304,4 @@ def _arguments(arguments: Mapping[str, JsonValue]) -> tuple[tuple[str, str], ...
 
 def _limits(limits: Limits) -> tuple[tuple[str, str], ...]:
     """Each limit by its name, as it is written in oncall.toml."""
-    return tuple((name, f"{value:,g}") for name, value in limits)
+    return tuple((name, f"{value:,}".removesuffix(".0")) for name, value in limits)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
+from bot.loop.question import Question
+from bot.models.rules_nothing import say_nothing
 from models.rules_shop import HOUR, ask, said, shop_of
-from support.shop import Shop
+from support.shop import NOW, Shop
 from tools.records import Confidence
 
 
@@ -129,6 +132,15 @@ async def test_where_nothing_is_found_a_question_is_named_that_can_be_asked(
     (line,) = (await ask(shop, text)).unknowns
     assert line.startswith(opens)
     assert "“Which deploy broke checkout?”" in line
+
+
+def test_thanks_that_go_on_for_long_are_read_at_once() -> None:
+    text = "thanks" + " for you you" * 24
+    for more, opens in (("", "Nothing was asked"), (" zzz", "Without a language")):
+        question = Question(text=text + more, asked_at=NOW, parts=())
+        began = time.process_time()
+        assert say_nothing(question).startswith(opens)
+        assert time.process_time() - began < 1.0
 
 
 async def test_the_question_that_is_named_is_of_the_service_that_was_spoken_of(shop: Shop) -> None:

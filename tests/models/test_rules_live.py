@@ -86,8 +86,51 @@ async def test_a_deploy_that_failed_is_not_said_to_be_live(shop: Shop) -> None:
     assert "Deploy 10 (payments, v10)" in said(answer)
 
 
+async def test_where_only_failed_deploys_went_it_is_not_said_that_none_did(shop: Shop) -> None:
+    shop.release("web", 20, 2 * HOUR, {"x.py": "x = 1\n"}, status="failure", environment="staging")
+    answer = await ask(shop, "is web v1 in staging?")
+    assert answer.headline == "web deploy 1 (v1) was a deploy to production"
+    assert "none of its last deploys succeeded" in answer.unknowns[0]
+
+
+async def test_a_version_is_not_taken_for_that_of_the_same_name_elsewhere(shop: Shop) -> None:
+    dates = {"started_at": None, "actor": None}
+    for ref, before, environment in (("v20", 9, "staging"), ("v21", 5, "prod"), ("v20", 7, "prod")):
+        more = dates | {"ref": ref, "environment": environment}
+        shop.release("web", None, before * HOUR, {"x.py": f"x = {before}\n"}, **more)
+    answer = await ask(shop, "is web v20 live?")
+    assert answer.headline.endswith("; web v20 went out before it")
+    assert answer.claims[0].text.startswith("Deploy v20 (web, prod) went out at 2026-11-28 19:06")
+
+
+async def test_of_a_version_that_went_out_at_the_second_try_the_first_is_not_told(
+    shop: Shop,
+) -> None:
+    for number, before, ref, status in (
+        (20, 9, "v20", "failure"),
+        (21, 8, "v20", "success"),
+        (22, 7, "v21", "success"),
+    ):
+        shop.release("web", number, before * HOUR, {"x": ref + status}, ref=ref, status=status)
+    answer = await ask(shop, "is web v20 live?")
+    assert answer.headline.endswith("; web deploy 21 (v20) went out before it")
+
+
+async def test_a_deploy_without_a_time_is_live_since_nobody_knows_when(shop: Shop) -> None:
+    shop.deploys.append({"service": "ledger", "ref": "v7"})
+    answer = await ask(shop, "is v7 live?")
+    assert answer.headline == "Yes: ledger v7 is the last successful deploy to production"
+
+
 async def test_a_deploy_that_does_not_exist_is_not_live(shop: Shop) -> None:
     assert (await ask(shop, "is 9999 live?")).headline.startswith("Deploy 9999 does not exist")
+
+
+@pytest.mark.parametrize("question", ["who deployed last to staging?", "last rollout to staging?"])
+async def test_the_last_deploy_to_an_environment_is_of_no_other(shop: Shop, question: str) -> None:
+    assert "payments" not in said(await ask(shop, question))
+    shop.release("payments", 11, 3 * HOUR, {"x.py": "x = 1\n"}, environment="staging")
+    assert (await ask(shop, question)).headline.startswith("Deploy 11 (payments, staging)")
 
 
 # --- whom to ask -----------------------------------------------------------------------------------
@@ -106,6 +149,15 @@ async def test_a_deploy_that_does_not_exist_is_not_live(shop: Shop) -> None:
 async def test_the_owner_is_whom_the_catalog_names(shop: Shop, question: str, opens: str) -> None:
     answer = await ask(shop, question)
     assert answer.headline.startswith(opens)
+
+
+@pytest.mark.parametrize(
+    "question", ["who owns deploy 9999?", "what caused the incident and who owns deploy 9999?"]
+)
+async def test_nobody_owns_a_deploy_that_does_not_exist(shop: Shop, question: str) -> None:
+    answer = await ask(shop, question)
+    assert "There is no deploy 9999 in any source" in said(answer)
+    assert not any("who owns" in line for line in answer.unknowns)
 
 
 async def test_each_service_is_told_with_its_owner(shop: Shop) -> None:

@@ -72,12 +72,16 @@ async def test_a_trace_offers_a_postmortem_and_flags_a_thought_that_its_result_c
         ),
     )
     tools = toolbox(Canned("search_deploy", ranking()), Canned("get_diff", diff()))
-    outcome = await run(asked(QUESTION), model, tools, Limits(), journal, stop_after())
+    limits = Limits(run_tokens=12_345_678, deadline_seconds=62.5)
+    outcome = await run(asked(QUESTION), model, tools, limits, journal, stop_after())
     view = trace_view(record(outcome), journal.events, journal.blobs, LINK, NOW)
 
     assert [len(step.flags) for step in view.steps] == [0, 1, 1]
     assert view.steps[1].flags[0].observation == "o1"
     assert view.steps[2].flags[0].said == "13 files"
+    shown = dict(view.limits)
+    assert (shown["run_tokens"], shown["deadline_seconds"]) == ("12,345,678", "62.5")
+    assert (shown["max_steps"], shown["tool_call_seconds"]) == ("8", "10")
     assert any(QUESTION in message for message in view.steps[0].request)
 
     text = view.postmortem

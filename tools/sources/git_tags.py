@@ -73,7 +73,7 @@ class GitTags:
         return "git tags"
 
     async def deploys(self) -> Fetched[Deploy]:
-        """Raises ``SourceError`` when no repository can be read or no tag looks like a deploy."""
+        """Raises ``SourceError`` when there is no repository, or none can be read."""
         records: list[Deploy] = []
         notes: list[str] = []
         failed = 0

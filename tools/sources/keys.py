@@ -10,7 +10,8 @@ import difflib
 import functools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Final
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -25,6 +26,8 @@ WRITE_TIME: Final = "ISO 8601 with its time zone (2026-11-29T01:44:00Z)"
 KEYS_NAMED: Final = 6
 LONGEST_KEY: Final = 60
 """Characters. A longer key is data, and no name."""
+KEYS_READ: Final = 200
+"""So many keys of a line are held against other names: a long one has a hundred thousand."""
 KEYS_COUNTED: Final = 200
 """So many other names, and so many lines with unknown ones, are remembered of a file."""
 _NEAR: Final = 0.84
@@ -74,7 +77,7 @@ class Keys:
     def reading(self, read: Mapping[str, object]) -> Reading:
         """The line with every name that can be taken under ours. Values are left as they are."""
         line = {key: value for key, value in read.items() if key in self.model.model_fields}
-        others = [key for key in read if key not in line]
+        others = [key for key in islice(read, KEYS_READ) if key not in line]
         unread = {_plain(key): key for key in others if len(key) <= LONGEST_KEY}
         taken: dict[str, str] = {}
         own = {name: name for name in self.model.model_fields}
@@ -131,7 +134,7 @@ def _fits(ours: str, value: object) -> bool:
         case "services":
             names = value if isinstance(value, list) else [value]
             return all(isinstance(name, str) for name in names)
-        case "id" | "ref":
+        case "id":
             return _is_text(value) or (isinstance(value, int) and not isinstance(value, bool))
         case _:
             return _is_text(value)
@@ -278,6 +281,7 @@ DEPLOY_KEYS: Final = Keys(
         **dict.fromkeys(("created_at", "updated_at"), "finished_at"),
     },
 )
+CHANGE_KEYS: Final = replace(DEPLOY_KEYS, noun="change")
 INCIDENT_KEYS: Final = Keys(
     noun="incident",
     model=IncidentLine,

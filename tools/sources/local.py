@@ -15,6 +15,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, TypeVar
@@ -24,8 +25,17 @@ from pydantic_core import from_json
 
 from tools.records import ChangeKind, Deploy, Incident
 from tools.sources.base import Fetched, RecordT, SourceError
-from tools.sources.keys import DEPLOY_KEYS, FORMAT, INCIDENT_KEYS, Keys, KeyTally
+from tools.sources.keys import (
+    CHANGE_KEYS,
+    DEPLOY_KEYS,
+    FORMAT,
+    INCIDENT_KEYS,
+    KEYS_READ,
+    Keys,
+    KeyTally,
+)
 from tools.sources.lines import DeployLine, IncidentLine
+from tools.wording import clean
 
 NOTED_LINES = 3
 """So many broken lines are named one by one; the rest are counted."""
@@ -154,10 +164,10 @@ class JsonLinesFile(ABC, Generic[LineT, RecordT]):
             if all(one["type"] != "missing" for one in error.errors(include_url=False)):
                 raise _BrokenLineError(_why(error)) from None
         else:
-            extra = line.model_extra or {}
+            extra = tuple(islice(line.model_extra or {}, KEYS_READ))
             if not any(map(self.keys.concerns, extra)):
                 if extra:
-                    tally.ignored(tuple(extra), number)
+                    tally.ignored(extra, number)
                 return line
         reading = self.keys.reading(from_json(text))
         try:
@@ -202,7 +212,7 @@ def _why(error: ValidationError, instead: Mapping[str, str] = MappingProxyType({
     if not key:
         return "is not a JSON object"
     if kind == "missing" and key in instead:
-        return f"has no `{key}` (is it `{instead[key]}`?)"
+        return f"has no `{key}` (is it `{clean(instead[key], 40)}`?)"
     if kind in {"time_range", "time_number"}:
         return f"has a `{key}` that {first['msg']}"
     if kind.startswith(("datetime", "timezone_naive")):
@@ -231,6 +241,8 @@ class LocalDeploys(JsonLinesFile[DeployLine, Deploy]):
     def __init__(self, path: Path, default_kind: ChangeKind = ChangeKind.DEPLOY) -> None:
         super().__init__(path)
         self._default_kind = default_kind
+        if default_kind is not ChangeKind.DEPLOY:
+            self.keys = CHANGE_KEYS
 
     async def deploys(self) -> Fetched[Deploy]:
         return await self.read()

@@ -13,9 +13,10 @@ from support.shop import NOW, Shop, searched, stamp
 from tools.checkup import Check, Finding, examine
 from tools.history import DeployHistory
 from tools.incidents import IncidentIndex
-from tools.records import Deploy, DeploysFound, Incident
+from tools.records import ChangeKind, Deploy, DeploysFound, Incident
 from tools.sources import local
 from tools.sources.base import Fetched
+from tools.sources.keys import KEYS_READ
 from tools.sources.local import LocalDeploys, LocalIncidents
 from tools.workspace import open_workspace
 
@@ -78,6 +79,7 @@ async def test_a_service_by_another_name_is_no_lost_line(tmp_path: Path) -> None
         ("user", {"login": "ana"}, "actor"),
         ("enviroment", 7, "environment"),
         ("build", 4471, "number"),
+        ("version", 1, "ref"),
     ],
 )
 async def test_a_name_that_may_mean_something_else_is_not_read_but_asked_about(
@@ -141,6 +143,40 @@ async def test_a_line_without_a_service_asks_for_the_key_that_may_be_it(tmp_path
         "deploys.jsonl line 1 has no `service` (is it `project`?): skipped",
         "deploys.jsonl line 2 has no `service`: skipped",
     )
+
+
+async def test_the_name_of_a_key_that_is_asked_about_is_one_harmless_line(tmp_path: Path) -> None:
+    fetched = await read(tmp_path, {"serv\nice": "web", "finished_at": stamp(AT)})
+    assert fetched.notes == ("deploys.jsonl line 1 has no `service` (is it `serv ice`?): skipped",)
+
+
+async def test_of_a_line_with_a_hundred_thousand_keys_the_first_are_held_against_ours(
+    tmp_path: Path,
+) -> None:
+    many = {f"key{number}": number for number in range(KEYS_READ)}
+    dated: dict[str, object] = {"service": "web", "finished_at": stamp(AT)}
+    last = await read(tmp_path, dated | many | {"commit": SHA})
+    assert (last.records[0].sha, last.remarks) == (None, ())
+    first = await read(tmp_path, dated | {"commit": SHA} | many)
+    assert first.records[0].sha == SHA
+
+
+async def test_what_lacks_a_time_in_the_list_of_changes_is_called_a_change(tmp_path: Path) -> None:
+    file = tmp_path / "changes.jsonl"
+    file.write_text(json.dumps({"service": "web", "title": "on"}))
+    (remark,) = (await LocalDeploys(file, ChangeKind.OTHER).deploys()).remarks
+    assert remark.what == "changes.jsonl: no line has finished_at (1 change, the first in line 1)"
+
+
+async def test_a_deploy_is_found_by_its_name_with_and_without_a_time(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.service("web")
+    shop.deploys += [{"service": "web", "number": 1}, {"service": "web", "number": 2}]
+    workspace = shop.open()
+    for name in ("2", "9999"):
+        result = await searched(workspace, deploy=name)
+        assert isinstance(result.value, DeploysFound)
+        assert result.value.not_searched == ()
 
 
 async def test_records_without_a_time_are_counted_with_their_unknown_keys(tmp_path: Path) -> None:
