@@ -9,9 +9,9 @@ import pytest
 from bot.loop.grounding import NOTHING, Verdict, check
 from bot.loop.outcome import AnswerArguments, Claim
 from support.pads import pad
-from support.scripted import CATALOG, NOW, asked, diff, found, no_deploy, ranking
+from support.scripted import CATALOG, NOW, asked, deploy, diff, found, no_deploy, ranking
 from tools.base import Status, ToolResult
-from tools.records import Confidence, DiffShown
+from tools.records import Confidence, Deploy, DeploysFound, DiffShown
 
 
 def verdict(
@@ -130,6 +130,42 @@ def test_confidence_is_never_above_the_tools() -> None:
     accepted = verdict("payments-api most likely caused it", ranking(Confidence.LOW)).accepted
     assert accepted is not None
     assert accepted.confidence is Confidence.LOW
+
+
+GAP = "2 deploys without a time (deploys.jsonl)"
+DATED = deploy(4471)
+UNDATED = DATED.model_copy(update={"finished_at": None, "started_at": None, "created_at": None})
+
+
+@pytest.mark.parametrize(
+    ("deploys", "asked_deploy", "gaps", "confidence"),
+    [
+        ((), None, (GAP,), Confidence.LOW),
+        ((), "9999", (GAP,), Confidence.LOW),
+        ((UNDATED, DATED), None, (GAP,), Confidence.LOW),
+        ((DATED, UNDATED), None, (GAP,), Confidence.HIGH),
+        ((UNDATED,), "4471", (GAP,), Confidence.HIGH),
+        ((), None, (), Confidence.HIGH),
+        ((UNDATED,), None, (), Confidence.HIGH),
+    ],
+)
+def test_what_was_not_searched_lowers_an_answer_that_it_could_turn(
+    deploys: tuple[Deploy, ...],
+    asked_deploy: str | None,
+    gaps: tuple[str, ...],
+    confidence: Confidence,
+) -> None:
+    value = DeploysFound(
+        asked="payments-api",
+        asked_deploy=asked_deploy,
+        deploys=deploys,
+        total=len(deploys),
+        not_searched=gaps,
+    )
+    result = found("searched", value)
+    accepted = verdict("it was searched", result).accepted
+    assert accepted is not None
+    assert (accepted.confidence, accepted.not_checked) == (confidence, gaps)
 
 
 def test_the_models_lower_confidence_stands() -> None:
