@@ -253,7 +253,7 @@ async def bot_in(
         slack = await create_slack(
             chosen, links, clock=clock, sleep=pg_clock.sleep, requests=requests
         )
-        stack.push_async_callback(slack.close, 0.01)
+        stack.push_async_callback(slack.close, 0.1)  # what reads the store then comes to its end
         box = toolbox(*(tools if tools is not None else (Lookup(),)))
         service = RunService(
             store=store,
