@@ -331,6 +331,7 @@ async def test_a_stop_that_is_delivered_again_stops_no_question_that_was_asked_a
         said = bench.say(f"<@{BOT}> stop", thread=stuck.ts)
         top = bench.say(f"<@{BOT}> stop")
         await bench.until(lambda: bench.thread(stuck.ts))
+        await bench.until(lambda: all(d.state == "acked" for d in bench.pg.outbox.deliveries()))
         bench.say(thread=stuck.ts)
         await bench.until(lambda: hanging.tool.ran.count("pears") == 2)
         for again in (said, top):
